@@ -81,6 +81,8 @@ export {
   membersCalled,
   readDiscordLink,
   requireGuild,
+  requireGuildId,
+  requireGuildOf,
   roleCalled,
   rolesCalled,
 } from './discord/guilds.js';

@@ -1,9 +1,9 @@
 import {
-  type CommandContext,
   type DayLimit,
   formatCount,
   formatUsd,
   option,
+  requireGuildId,
   subcommand,
   t,
   UserError,
@@ -44,7 +44,7 @@ export function registerBudgetCommands(
         reads: true,
         description: 'Show the limits of this server, and what is used of them',
         async run(ctx) {
-          const guildId = guildOf(ctx);
+          const guildId = requireGuildId(ctx.actor);
           const { chosen, most, roles } = await budgets.read(guildId);
           const account = await stores.guildAccounts.of(guildId).get();
           const now = clock.now();
@@ -68,7 +68,7 @@ export function registerBudgetCommands(
         options: { whose, amount },
         examples: ['budget set server 5 usd a day', 'budget set member 200k tokens a day', 'budget set server off'],
         run: async (ctx, { whose: name, amount: typed }) =>
-          ctx.reply(await budgets.set(guildOf(ctx), name, readAmount(typed))),
+          ctx.reply(await budgets.set(requireGuildId(ctx.actor), name, readAmount(typed))),
       }),
       subcommand({
         name: 'role',
@@ -77,7 +77,7 @@ export function registerBudgetCommands(
         options: { role: option.role().describe('The role'), amount },
         examples: ['budget role @Supporters 1M tokens a day', 'budget role @Supporters off'],
         run: async (ctx, { role, amount: typed }) =>
-          ctx.reply(await budgets.setRole(guildOf(ctx), role.id, readAmount(typed))),
+          ctx.reply(await budgets.setRole(requireGuildId(ctx.actor), role.id, readAmount(typed))),
       }),
       subcommand({
         name: 'ceiling',
@@ -86,15 +86,10 @@ export function registerBudgetCommands(
         options: { whose, amount },
         examples: ['budget ceiling server 20 usd a month'],
         run: async (ctx, { whose: name, amount: typed }) =>
-          ctx.reply(await budgets.setCeiling(guildOf(ctx), name, readAmount(typed))),
+          ctx.reply(await budgets.setCeiling(requireGuildId(ctx.actor), name, readAmount(typed))),
       }),
     ],
   });
-}
-
-function guildOf({ actor: { guildId } }: CommandContext): string {
-  if (guildId === null) throw new UserError(t('This only works in a server.'));
-  return guildId;
 }
 
 const UNIT = '(usd|\\$|dollars?|tokens?)';

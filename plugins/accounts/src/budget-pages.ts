@@ -4,6 +4,7 @@ import {
   formatCount,
   formatUsd,
   missingSentences,
+  requireGuildId,
   t,
   UserError,
   type WebBlock,
@@ -66,7 +67,7 @@ function registerGuildPage(
     group: 'agents',
     access: { command: 'budget show' },
     async view({ actor }) {
-      const guildId = guildOf(actor);
+      const guildId = requireGuildId(actor);
       const set = await budgets.read(guildId);
       const [maySet, maySetRoles, maySetCeilings] = await Promise.all([
         may(actor, 'budget set'),
@@ -121,7 +122,7 @@ function registerGuildPage(
         input: ofWhose,
         access: { command: 'budget set' },
         audit: (input) => `budget set ${input.whose} ${typed(input)}`,
-        run: (input, { actor }) => budgets.set(guildOf(actor), input.whose, readAmount(typed(input))),
+        run: (input, { actor }) => budgets.set(requireGuildId(actor), input.whose, readAmount(typed(input))),
       }),
       role: webAct({
         effect: 'changes',
@@ -129,7 +130,7 @@ function registerGuildPage(
         access: { command: 'budget role' },
         audit: (input) => `budget role <@&${input.role}> ${typed(input)}`,
         run(input, { actor }) {
-          const guildId = guildOf(actor);
+          const guildId = requireGuildId(actor);
           const { role = '' } = input;
           if (client.guilds.cache.get(guildId)?.roles.cache.has(role) !== true)
             throw new UserError(t('Choose a role of this server.'));
@@ -141,7 +142,7 @@ function registerGuildPage(
         input: ofWhose,
         access: { command: 'budget ceiling' },
         audit: (input) => `budget ceiling ${input.whose} ${typed(input)}`,
-        run: (input, { actor }) => budgets.setCeiling(guildOf(actor), input.whose, readAmount(typed(input))),
+        run: (input, { actor }) => budgets.setCeiling(requireGuildId(actor), input.whose, readAmount(typed(input))),
       }),
       lift: webAct({
         input: ofWhoseLifted,
@@ -150,7 +151,7 @@ function registerGuildPage(
         access: { command: 'budget set' },
         audit: (input) => `budget set ${input.whose} ${typed(input)}`,
         async run(input, { actor }) {
-          const guildId = guildOf(actor);
+          const guildId = requireGuildId(actor);
           const { chosen } = await budgets.read(guildId);
           const said = await budgets.set(guildId, input.whose, readAmount(typed(input)));
           return { said, ...undoOfLift('set', input, chosen[input.whose]) };
@@ -163,7 +164,7 @@ function registerGuildPage(
         access: { command: 'budget role' },
         audit: (input) => `budget role <@&${input.role}> ${typed(input)}`,
         async run(input, { actor }) {
-          const guildId = guildOf(actor);
+          const guildId = requireGuildId(actor);
           const { roles } = await budgets.read(guildId);
           const said = await budgets.setRole(guildId, input.role, readAmount(typed(input)));
           return { said, ...undoOfLift('role', input, roles[input.role] ?? {}) };
@@ -176,7 +177,7 @@ function registerGuildPage(
         access: { command: 'budget ceiling' },
         audit: (input) => `budget ceiling ${input.whose} ${typed(input)}`,
         async run(input, { actor }) {
-          const guildId = guildOf(actor);
+          const guildId = requireGuildId(actor);
           const { ceiling } = await budgets.read(guildId);
           const said = await budgets.setCeiling(guildId, input.whose, readAmount(typed(input)));
           return { said, ...undoOfLift('ceiling', input, ceiling[input.whose]) };
@@ -198,11 +199,6 @@ const liftQuestion = (name: string, unit: Unit | undefined): string =>
 function undoOfLift(act: string, input: z.output<typeof lifted>, former: DayLimit): Pick<WebResult, 'undo'> {
   const amount = input.unit === undefined ? undefined : former[input.unit];
   return amount === undefined ? {} : { undo: { act, input: { ...input, amount } } };
-}
-
-function guildOf({ guildId }: Actor): string {
-  if (guildId === null) throw new UserError(t('This only works in a server.'));
-  return guildId;
 }
 
 /** The server's use, and its limits. */

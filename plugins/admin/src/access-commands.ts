@@ -12,6 +12,8 @@ import {
   RULE_SUBJECTS,
   RULE_TARGETS,
   readRules,
+  requireGuild,
+  requireGuildId,
   rolesCalled,
   subcommand,
   subgroup,
@@ -23,7 +25,7 @@ import {
 } from '@cinnabar/sdk';
 import { ChannelType, type Guild } from 'discord.js';
 import type { AdminContext } from './context.js';
-import { code, guildOf, MAX_SUGGESTIONS, stateWord, tierWord } from './format.js';
+import { code, MAX_SUGGESTIONS, stateWord, tierWord } from './format.js';
 import { leaveCommand } from './new-servers.js';
 import { attachedText } from './server-commands.js';
 
@@ -51,7 +53,7 @@ export function registerAccessCommands(context: AdminContext): void {
     })
     .describe('Command, tool or plugin; in quotes when it has several words');
   const ofServer: Level = {
-    idOf: ({ actor }) => guildOf(actor),
+    idOf: ({ actor }) => requireGuildId(actor),
     who: option.rest().describe('A member, a role, a channel or a category, or everyone'),
     find: findSubject,
     empty: () => t('This server has no access rules: what each command asks for decides alone.'),
@@ -223,7 +225,7 @@ export function registerAccessCommands(context: AdminContext): void {
         reads: true,
         description: 'Get the rules of this server as a file',
         async run(ctx) {
-          const rules = byPrecedence(await accessRules.list(guildOf(ctx.actor)));
+          const rules = byPrecedence(await accessRules.list(requireGuildId(ctx.actor)));
           const text = writeRules(rules, (id) => nameOf(ctx.guild, id));
           await ctx.reply({
             content: t('Here {count, plural, one {is the rule} other {are the # rules}} of this server.', {
@@ -238,7 +240,7 @@ export function registerAccessCommands(context: AdminContext): void {
         description: 'Replace the rules of this server by those of a file',
         options: { file: option.attachment().describe('As `access export` writes it') },
         async run(ctx, { file }) {
-          const guildId = guildOf(ctx.actor);
+          const guildId = requireGuildId(ctx.actor);
           const next = readRules(await attachedText(context, file));
           const present = await accessRules.list(guildId);
           return askFirst(ctx, {
@@ -382,8 +384,8 @@ export interface Decided {
 }
 
 /** A member, role, channel or category by mention, id or name. @throws UserError when there is none, or several have the name */
-export async function findSubject({ guild }: CommandContext, text: string): Promise<Subject> {
-  if (guild === null) throw new UserError(t('This only works in a server.'));
+export async function findSubject(ctx: CommandContext, text: string): Promise<Subject> {
+  const guild = requireGuild(ctx);
   const wanted = text.trim();
   if (/^@?everyone$/i.test(wanted)) return { kind: 'everyone' };
   const [, sign, mentioned] = /^<(@!?|@&|#)(\d{15,22})>$/.exec(wanted) ?? [];

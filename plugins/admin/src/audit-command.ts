@@ -4,6 +4,7 @@ import {
   type LedgerEntry,
   option,
   plainText,
+  requireGuildId,
   t,
   visible,
   type WebRow,
@@ -12,7 +13,7 @@ import {
 } from '@cinnabar/sdk';
 import { ButtonStyle, ComponentType, type GuildMember } from 'discord.js';
 import type { AdminContext } from './context.js';
-import { code, guildOf, suggestFrom } from './format.js';
+import { code, suggestFrom } from './format.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 /** The number of entries that the host keeps. */
@@ -119,7 +120,7 @@ export function registerAuditCommand(context: AdminContext): void {
       const isPage = page === undefined && /^\d{1,3}$/.test(what);
       const isAll = what.toLowerCase() === ALL;
       const wanted = { filter: isPage || isAll ? '' : what, isWhole: isAll || all };
-      await ctx.reply(await show(guildOf(ctx.actor), wanted, isPage ? Number(what) : (page ?? 1)));
+      await ctx.reply(await show(requireGuildId(ctx.actor), wanted, isPage ? Number(what) : (page ?? 1)));
     },
   });
 }
@@ -258,7 +259,7 @@ export function registerAuditPage(context: AdminContext): void {
     group: 'server',
     access: { command: 'audit' },
     async view({ actor, query }) {
-      const guildId = guildOf(actor);
+      const guildId = requireGuildId(actor);
       const { what = '', all = '' } = query;
       const matches = matcher(what, (id) => namesOf(context.client.guilds.cache.get(guildId)?.members.cache.get(id)));
       const entries = (await entriesOf(context, guildId)).filter(

@@ -1,10 +1,10 @@
-import { createAskFirst, formatDuration, plainText, subcommand, t, UserError, z } from '@cinnabar/sdk';
+import { createAskFirst, formatDuration, plainText, requireGuildId, subcommand, t, UserError, z } from '@cinnabar/sdk';
 import { type Client, version as discordVersion, OAuth2Scopes, PermissionsBitField } from 'discord.js';
 import { type AllServers, missingNote } from './all-servers.js';
 import { messageCommands } from './bot-messages.js';
 import { processCommands } from './bot-process.js';
 import type { AdminContext } from './context.js';
-import { code, guildOf } from './format.js';
+import { code } from './format.js';
 import { presenceCommands, profileCommands } from './presence.js';
 
 const OWNER = { tier: 'botOwner' } as const;
@@ -120,7 +120,7 @@ export function registerBotCommands(context: AdminContext, servers: AllServers):
         options: { server: z.string().optional().describe('Id of the server; by default this one') },
         examples: ['bot leave', 'bot leave 1456074443980800002'],
         async run(ctx, { server }) {
-          const { id, name, members } = await servers.find(server ?? guildOf(ctx.actor));
+          const { id, name, members } = await servers.find(server ?? requireGuildId(ctx.actor));
           return askFirst(ctx, {
             content: t('Leave **{name}** ({count} members)?', {
               name: plainText(name),

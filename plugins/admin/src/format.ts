@@ -1,6 +1,5 @@
 import {
   type AccessPolicy,
-  type Actor,
   type CommandContext,
   formatDuration,
   inWords,
@@ -13,7 +12,6 @@ import {
   type ToolInfo,
   t,
   translated,
-  UserError,
   visible,
 } from '@cinnabar/sdk';
 
@@ -105,12 +103,6 @@ export function whoMay({ tier, tierFrom, member, where }: AccessPolicy): string 
 /** A mention, which works as a prefix too, is shown as a name. */
 export function readablePrefix({ prefix, channel }: CommandContext): string {
   return prefix.startsWith('<@') ? `@${channel.client.user.displayName} ` : prefix;
-}
-
-/** The guild of a command. @throws UserError in a direct message */
-export function guildOf({ guildId }: Actor): string {
-  if (guildId === null) throw new UserError(t('This only works in a server.'));
-  return guildId;
 }
 
 /** Discord's limit. */

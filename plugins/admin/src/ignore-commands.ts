@@ -3,6 +3,7 @@ import {
   type CommandContext,
   EVERYTHING,
   option,
+  requireGuildId,
   subcommand,
   t,
   textOfRuleSubject,
@@ -11,7 +12,6 @@ import {
 import { ChannelType } from 'discord.js';
 import { findSubject } from './access-commands.js';
 import type { AdminContext } from './context.js';
-import { guildOf } from './format.js';
 
 type Subject = AccessRule['subject'];
 type Effect = AccessRule['effect'];
@@ -51,7 +51,7 @@ function listCommand(
     description,
     reads: true,
     async run(ctx) {
-      const all = await accessRules.list(guildOf(ctx.actor));
+      const all = await accessRules.list(requireGuildId(ctx.actor));
       const lines = all.filter(isListed).map(({ subject }) => `• ${textOfRuleSubject(subject)}`);
       await ctx.reply(lines.length === 0 ? texts.none(all) : [texts.heading(), ...lines].join('\n'));
     },
@@ -61,11 +61,11 @@ function listCommand(
 /** @returns whether everything was denied to the subject */
 async function takeBack({ services }: AdminContext, ctx: CommandContext, subject: Subject): Promise<boolean> {
   const matches = of('deny', (one) => same(one, subject));
-  return (await services.accessRules.clear(guildOf(ctx.actor), matches)).length > 0;
+  return (await services.accessRules.clear(requireGuildId(ctx.actor), matches)).length > 0;
 }
 
 const deny = ({ services }: AdminContext, ctx: CommandContext, subject: Subject) =>
-  services.accessRules.set(guildOf(ctx.actor), { effect: 'deny', target: EVERYTHING, subject });
+  services.accessRules.set(requireGuildId(ctx.actor), { effect: 'deny', target: EVERYTHING, subject });
 
 const noSuchRule = () => t('There is no such rule here.');
 
@@ -209,7 +209,7 @@ function registerAllowlist(context: AdminContext): void {
         options: { who: who() },
         async run(ctx, { who: typed }) {
           const subject = await person(ctx, typed);
-          await accessRules.update(guildOf(ctx.actor), (rules) => [
+          await accessRules.update(requireGuildId(ctx.actor), (rules) => [
             ...rules,
             { effect: 'deny', target: EVERYTHING, subject: EVERYONE },
             { effect: 'allow', target: EVERYTHING, subject },
@@ -228,7 +228,7 @@ function registerAllowlist(context: AdminContext): void {
           const subject = await person(ctx, typed);
           let [was, isLast] = [false, false];
           // Atomic: another admin may add one at the same time.
-          await accessRules.update(guildOf(ctx.actor), (rules) => {
+          await accessRules.update(requireGuildId(ctx.actor), (rules) => {
             const rest = rules.filter((rule) => !(isListed(rule) && same(rule.subject, subject)));
             was = rest.length < rules.length;
             isLast = !rest.some(isListed);

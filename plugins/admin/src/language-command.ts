@@ -1,7 +1,7 @@
-import { currentLocale, type LanguageChoice, option, subcommand, t, UserError } from '@cinnabar/sdk';
+import { currentLocale, type LanguageChoice, option, requireGuildId, subcommand, t, UserError } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
 import type { AdminContext } from './context.js';
-import { guildOf, suggestFrom } from './format.js';
+import { suggestFrom } from './format.js';
 
 /** Maximum number of members' and servers' choices in memory. */
 const REMEMBERED = 5_000;
@@ -65,7 +65,7 @@ export function registerLanguage(context: AdminContext): void {
         options: { language: chosen },
         async run(ctx, { language }) {
           const locale = check(language);
-          const guildId = guildOf(ctx.actor);
+          const guildId = requireGuildId(ctx.actor);
           if (locale === undefined) await settings.guild(guildId).reset('language');
           else await settings.guild(guildId).set({ language: locale });
           await services.languages.speak({ guildId }, () =>

@@ -5,6 +5,7 @@ import {
   operatorSentenceOf,
   option,
   plainText,
+  requireGuildId,
   subcommand,
   t,
   UserError,
@@ -13,7 +14,6 @@ import {
 import type { Guild } from 'discord.js';
 import { missingNote } from './all-servers.js';
 import type { AdminContext } from './context.js';
-import { guildOf } from './format.js';
 import { attachedText } from './server-commands.js';
 
 /** The configuration for new servers: a file as `!server export` writes it. */
@@ -81,7 +81,7 @@ export function registerNewServers(context: AdminContext): void {
         async run(ctx, { file }) {
           const text = await attachedText(context, file);
           // A file that is invalid here is invalid there.
-          await services.guildFiles.plan(guildOf(ctx.actor), text, ctx.actor, { template: true });
+          await services.guildFiles.plan(requireGuildId(ctx.actor), text, ctx.actor, { template: true });
           await template.set({ file: text, since: services.clock.now() });
           await ctx.reply(t('Servers that I am added to from now on begin as this file says.'));
         },

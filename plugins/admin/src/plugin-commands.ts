@@ -9,6 +9,7 @@ import {
   type Plugins,
   permissionName,
   type ReloadReport,
+  requireGuildId,
   type SettingInfo,
   type SetupNeed,
   type Subcommand,
@@ -20,7 +21,7 @@ import {
 } from '@cinnabar/sdk';
 import { PermissionsBitField, type PermissionsString } from 'discord.js';
 import { type AdminContext, ID } from './context.js';
-import { code, codes, guildOf, riskWord, stateWord, suggestFrom } from './format.js';
+import { code, codes, riskWord, stateWord, suggestFrom } from './format.js';
 
 const OWNER = { tier: 'botOwner' } as const;
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
@@ -139,7 +140,7 @@ export function registerPluginCommands(
         access: ADMIN,
         options: { plugin: id },
         async run(ctx, { plugin }) {
-          const guildId = guildOf(ctx.actor);
+          const guildId = requireGuildId(ctx.actor);
           const { id, state, manifest } = known(services, plugin);
           await plugins.enable(guildId, id);
           const need = state === 'running' ? await plugins.setupNeed(guildId, id) : undefined;
@@ -171,7 +172,7 @@ export function registerPluginCommands(
         access: ADMIN,
         options: { plugin: id },
         async run(ctx, { plugin }) {
-          const guildId = guildOf(ctx.actor);
+          const guildId = requireGuildId(ctx.actor);
           const { id, manifest } = known(services, plugin);
           const off = async () => {
             await plugins.disable(guildId, id);

@@ -3,6 +3,7 @@ import {
   downloadAttachment,
   option,
   plainText,
+  requireGuildId,
   type Subcommand,
   subcommand,
   t,
@@ -12,7 +13,6 @@ import {
 } from '@cinnabar/sdk';
 import { ActivityType, type Attachment, type PresenceData, type PresenceStatusData } from 'discord.js';
 import type { AdminContext } from './context.js';
-import { guildOf } from './format.js';
 
 const OWNER = { tier: 'botOwner' } as const;
 /** Discord's limit. */
@@ -120,7 +120,7 @@ export function profileCommands({ client, signal, log, services }: AdminContext)
       async run(ctx, { name }) {
         if ((name?.length ?? 0) > LONGEST_NAME)
           throw new UserError(t('A name has at most {most} characters.', { most: LONGEST_NAME }));
-        const guild = client.guilds.cache.get(guildOf(ctx.actor));
+        const guild = client.guilds.cache.get(requireGuildId(ctx.actor));
         const me = await guild?.members.editMe({ nick: name ?? null });
         await ctx.reply(t('I am called {name} here now.', { name: plainText(me?.displayName ?? name ?? '') }));
       },
@@ -143,7 +143,7 @@ export function profileCommands({ client, signal, log, services }: AdminContext)
         const avatar = picture === undefined ? null : await pictureOf(picture);
         await withRefusalSentences(async () => {
           if (where === 'everywhere') await client.user?.setAvatar(avatar);
-          else await client.guilds.cache.get(guildOf(ctx.actor))?.members.editMe({ avatar });
+          else await client.guilds.cache.get(requireGuildId(ctx.actor))?.members.editMe({ avatar });
         });
         if (where === 'everywhere')
           return ctx.reply(t('This is how I look now, where a server has not chosen otherwise.'));

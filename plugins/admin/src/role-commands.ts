@@ -1,6 +1,5 @@
-import { option, subcommand, subgroup, type TierRoles, t } from '@cinnabar/sdk';
+import { option, requireGuildId, subcommand, subgroup, type TierRoles, t } from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
-import { guildOf } from './format.js';
 
 const NAMES = { mod: 'moderators', admin: 'admins' } as const;
 
@@ -17,7 +16,7 @@ export function registerRoleCommands({ group, services: { tierRoles } }: AdminCo
         reads: true,
         description: 'List the roles of moderators and admins',
         async run(ctx) {
-          const guildId = guildOf(ctx.actor);
+          const guildId = requireGuildId(ctx.actor);
           const [mods, admins] = await Promise.all([tierRoles.list(guildId, 'mod'), tierRoles.list(guildId, 'admin')]);
           await ctx.reply(
             [
@@ -44,7 +43,7 @@ function tierGroup(tierRoles: TierRoles, tier: 'mod' | 'admin') {
         description: `Make the members of a role ${NAMES[tier]}`,
         options: { role },
         async run(ctx, { role: { id } }) {
-          const guildId = guildOf(ctx.actor);
+          const guildId = requireGuildId(ctx.actor);
           if (id === guildId)
             return ctx.reply(t('Everyone cannot be {tier, select, mod {moderators} other {admins}}.', { tier }));
           const isNew = await tierRoles.add(guildId, tier, id);
@@ -61,7 +60,7 @@ function tierGroup(tierRoles: TierRoles, tier: 'mod' | 'admin') {
         description: `Members of a role are no longer ${NAMES[tier]}`,
         options: { role },
         async run(ctx, { role: { id } }) {
-          const was = await tierRoles.remove(guildOf(ctx.actor), tier, id);
+          const was = await tierRoles.remove(requireGuildId(ctx.actor), tier, id);
           const values = { role: `<@&${id}>`, tier };
           return ctx.reply(
             was

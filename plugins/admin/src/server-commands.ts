@@ -7,13 +7,13 @@ import {
   lineOfDifference,
   option,
   plainText,
+  requireGuildId,
   subcommand,
   t,
   UserError,
 } from '@cinnabar/sdk';
 import type { Attachment } from 'discord.js';
 import type { AdminContext } from './context.js';
-import { guildOf } from './format.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 /** Below Discord's limit, with room for the notes. */
@@ -55,7 +55,7 @@ export function registerServerCommands(context: AdminContext): void {
         reads: true,
         description: 'Get the choices of this server as a file',
         async run(ctx) {
-          const text = await guildFiles.export(guildOf(ctx.actor));
+          const text = await guildFiles.export(requireGuildId(ctx.actor));
           await ctx.reply({
             content: t('This is what is chosen for this server.'),
             files: [{ attachment: Buffer.from(text), name: 'server.yaml' }],
@@ -68,7 +68,11 @@ export function registerServerCommands(context: AdminContext): void {
         description: 'See what a file would change',
         options: { file },
         async run(ctx, options) {
-          const plan = await guildFiles.plan(guildOf(ctx.actor), await attachedText(context, options.file), ctx.actor);
+          const plan = await guildFiles.plan(
+            requireGuildId(ctx.actor),
+            await attachedText(context, options.file),
+            ctx.actor,
+          );
           await ctx.reply(textOf(plan));
         },
       }),
@@ -79,14 +83,14 @@ export function registerServerCommands(context: AdminContext): void {
         run: async (ctx, options) =>
           askAndApply(
             ctx,
-            await guildFiles.plan(guildOf(ctx.actor), await attachedText(context, options.file), ctx.actor),
+            await guildFiles.plan(requireGuildId(ctx.actor), await attachedText(context, options.file), ctx.actor),
           ),
       }),
       subcommand({
         name: 'undo',
         description: 'Go back to before the file that was applied last',
         async run(ctx) {
-          const plan = await guildFiles.planUndo(guildOf(ctx.actor));
+          const plan = await guildFiles.planUndo(requireGuildId(ctx.actor));
           return plan === undefined ? ctx.reply(t('No file has been applied here.')) : askAndApply(ctx, plan);
         },
       }),

@@ -5,6 +5,7 @@ import {
   type CommandContext,
   createAskFirst,
   option,
+  requireGuildId,
   type SettingInfo,
   type SettingScope,
   type SettingsCatalog,
@@ -19,7 +20,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
-import { code, codes, guildOf, MAX_SUGGESTIONS, readablePrefix, shownSetting, suggestFrom } from './format.js';
+import { code, codes, MAX_SUGGESTIONS, readablePrefix, shownSetting, suggestFrom } from './format.js';
 
 const RESET_WORD = 'reset';
 
@@ -302,20 +303,22 @@ export function registerPrefixCommands({ group, services: { prefixes } }: AdminC
         description: 'Add a prefix',
         access: CHANGE,
         options: { prefix },
-        run: async (ctx, options) => ctx.reply(prefixesText(await prefixes.add(guildOf(ctx.actor), options.prefix))),
+        run: async (ctx, options) =>
+          ctx.reply(prefixesText(await prefixes.add(requireGuildId(ctx.actor), options.prefix))),
       }),
       subcommand({
         name: 'remove',
         description: 'Remove a prefix',
         access: CHANGE,
         options: { prefix },
-        run: async (ctx, options) => ctx.reply(prefixesText(await prefixes.remove(guildOf(ctx.actor), options.prefix))),
+        run: async (ctx, options) =>
+          ctx.reply(prefixesText(await prefixes.remove(requireGuildId(ctx.actor), options.prefix))),
       }),
       subcommand({
         name: 'reset',
         description: 'Go back to the default prefixes',
         access: CHANGE,
-        run: async (ctx) => ctx.reply(prefixesText(await prefixes.reset(guildOf(ctx.actor)))),
+        run: async (ctx) => ctx.reply(prefixesText(await prefixes.reset(requireGuildId(ctx.actor)))),
       }),
     ],
   });

@@ -3,6 +3,7 @@ import {
   CinnabarError,
   createAskFirst,
   option,
+  requireGuildId,
   subcommand,
   TOOL_POLICIES,
   type ToolInfo,
@@ -17,7 +18,7 @@ import {
 } from '@cinnabar/sdk';
 import { keepsServerInHand, lockWarning } from './access-commands.js';
 import type { AdminContext } from './context.js';
-import { code, guildOf, riskWord, suggestFrom, whoMay } from './format.js';
+import { code, riskWord, suggestFrom, whoMay } from './format.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 const DEFAULT_WORD = 'default';
@@ -46,7 +47,7 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
       options: { tool: option.suggested(suggestTool).describe('Name of the tool') },
       examples: [`tool ${name} remove_party_character`],
       async run(ctx, { tool }) {
-        const guildId = guildOf(ctx.actor);
+        const guildId = requireGuildId(ctx.actor);
         const { name: found } = known(tools, tool);
         const isOff = (await policies.get(guildId, found)) === 'deny';
         if (isOff === (policy === 'deny')) {
@@ -84,7 +85,7 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
         },
         examples: ['tool list', 'tool list party', 'tool list destructive allow', 'tool list discord-tools 2'],
         async run(ctx, { filters = '' }) {
-          const guildId = guildOf(ctx.actor);
+          const guildId = requireGuildId(ctx.actor);
           const chosen = await policies.list(guildId);
           const { page: wanted, fits } = readFilters(filters, tools);
           const shown = tools
@@ -116,7 +117,7 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
         },
         examples: ['tool policy view_party_members allow', 'tool policy remove_party_character deny'],
         async run(ctx, { tool, policy }) {
-          const guildId = guildOf(ctx.actor);
+          const guildId = requireGuildId(ctx.actor);
           const { name } = known(tools, tool);
           if (policy === DEFAULT_WORD) await policies.clear(guildId, name);
           else if (policy !== undefined) await policies.set(guildId, name, policy);
@@ -164,7 +165,7 @@ export function registerCommandSwitches({ group, component, services }: AdminCon
         examples: ['command disable relay unbind'],
         async run(ctx, { command: typed }) {
           const name = nameOf(typed);
-          const guildId = guildOf(ctx.actor);
+          const guildId = requireGuildId(ctx.actor);
           assertKnown(guildId, name);
           const target = { kind: 'command', name } as const;
           const disable = async () => {
@@ -190,10 +191,10 @@ export function registerCommandSwitches({ group, component, services }: AdminCon
         async run(ctx, { command: typed }) {
           const name = nameOf(typed);
           const removed = await accessRules.clear(
-            guildOf(ctx.actor),
+            requireGuildId(ctx.actor),
             (rule) => isSwitch(rule) && rule.target.name === name,
           );
-          if (removed.length === 0) assertKnown(guildOf(ctx.actor), name);
+          if (removed.length === 0) assertKnown(requireGuildId(ctx.actor), name);
           return ctx.reply(
             removed.length === 0
               ? t('{name} is on here already.', { name: code(name) })
@@ -206,7 +207,9 @@ export function registerCommandSwitches({ group, component, services }: AdminCon
         reads: true,
         description: 'List the commands that are off here',
         async run(ctx) {
-          const off = (await accessRules.list(guildOf(ctx.actor))).filter(isSwitch).map(({ target }) => target.name);
+          const off = (await accessRules.list(requireGuildId(ctx.actor)))
+            .filter(isSwitch)
+            .map(({ target }) => target.name);
           return ctx.reply(
             off.length === 0
               ? t('No command is off here.')
@@ -275,7 +278,7 @@ export function registerToolsPage({ page, services }: AdminContext): void {
     group: 'server',
     access: { command: 'tool list' },
     async view({ actor, query }) {
-      const guildId = guildOf(actor);
+      const guildId = requireGuildId(actor);
       const chosen = await policies.list(guildId);
       const here = tools.list().filter((tool) => plugins.enabledIn(guildId, tool.plugin));
       const owners = [...new Set(here.map((tool) => tool.plugin))].sort();
@@ -309,7 +312,7 @@ export function registerToolsPage({ page, services }: AdminContext): void {
         access: { command: 'tool policy' },
         audit: ({ tool, policy }) => `tool policy ${tool} ${policy}`,
         async run({ tool, policy }, { actor }) {
-          const guildId = guildOf(actor);
+          const guildId = requireGuildId(actor);
           const name = `\`${tool}\``;
           if (!tools.list().some((one) => one.name === tool))
             throw new UserError(t('There is no tool called {name}.', { name }));

@@ -1,4 +1,4 @@
-import { type Actor, defined, option, requireGuild, subcommand, subgroup, t, UserError, z } from '@cinnabar/sdk';
+import { defined, option, requireGuild, requireGuildOf, subcommand, subgroup, t, UserError, z } from '@cinnabar/sdk';
 import { ChannelType, type Guild } from 'discord.js';
 import { nameOf } from './acts.js';
 import { ACTIONS, type Action, type AutomodContext, FILTERS, type Filter, LIMITS, type Values } from './context.js';
@@ -220,8 +220,6 @@ function actionsIn(typed: string): readonly Action[] {
 }
 
 export function registerTools({ tool, client }: AutomodContext, setup: Setup): void {
-  const guildFor = ({ guildId }: Actor) =>
-    requireGuild({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
   const word = z.string().min(1).max(LIMITS.wordLength);
   tool({
     name: 'change_word_filter',
@@ -236,7 +234,7 @@ export function registerTools({ tool, client }: AutomodContext, setup: Setup): v
     examples: ['filter the word {add}', 'nobody may say {add}', 'allow the word {remove} again'],
     async run({ add, remove }, { actor }) {
       if (add.length + remove.length === 0) throw new UserError(t('Say which words.'));
-      const guild = guildFor(actor);
+      const guild = requireGuildOf(client, actor);
       const said: string[] = [];
       if (remove.length > 0) said.push(await setup.removeWords(guild, remove));
       if (add.length > 0) said.push(await setup.addWords(guild, add));
@@ -269,7 +267,7 @@ export function registerTools({ tool, client }: AutomodContext, setup: Setup): v
       const changes = changesOf({ filter, on, limit, mode, domains });
       if (Object.keys(changes).length === 0 && actions === undefined)
         throw new UserError(t('Say what is to change about that filter.'));
-      return setup.change(guildFor(actor), filter, changes, actions);
+      return setup.change(requireGuildOf(client, actor), filter, changes, actions);
     },
     present: {
       sentence: ({ filter }) => t("I'll change the filter “{filter}”", { filter: nameOf(filter) }),
@@ -286,7 +284,7 @@ export function registerTools({ tool, client }: AutomodContext, setup: Setup): v
     risk: 'read',
     access: ADMIN,
     examples: ['what is filtered here?', 'which filters are on?'],
-    run: (_input, { actor }) => setup.status(guildFor(actor)),
+    run: (_input, { actor }) => setup.status(requireGuildOf(client, actor)),
     present: { sentence: () => t("I'll show what is filtered here"), success: (_, text) => text },
   });
 }

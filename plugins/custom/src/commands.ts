@@ -1,4 +1,4 @@
-import { type CommandContext, option, plainText, subcommand, t, UserError, z } from '@cinnabar/sdk';
+import { type CommandContext, option, plainText, requireGuild, subcommand, t, UserError, z } from '@cinnabar/sdk';
 import { type CustomContext, creating } from './context.js';
 import type { CustomStore } from './store.js';
 
@@ -9,10 +9,7 @@ const SHOWN = 300;
 /** `!customcom …` and `!alias …`. */
 export function registerCommands({ group, settings }: CustomContext, store: CustomStore): void {
   const access = creating(settings);
-  const here = (ctx: CommandContext) => {
-    if (ctx.guild === null) throw new UserError(t('This only works in a server.'));
-    return store.of(ctx.guild.id);
-  };
+  const here = (ctx: CommandContext) => store.of(requireGuild(ctx).id);
   const short = (text: string) => plainText(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
   const hint = (name: string) => (store.isHidden(name) ? t(' (hidden by a command of a plugin)') : '');
 

@@ -5,6 +5,7 @@ import {
   type GuildCommands,
   type ImportContext,
   redImporter,
+  requireGuildId,
   TIERS,
   t,
   UserError,
@@ -109,11 +110,11 @@ export function createCustomStore(context: CustomContext) {
     if (services.commands.has(wanted)) {
       throw new UserError(t('There is a command `{name}` already.', { name: wanted }));
     }
-    const { commands, aliases } = made.get(guildOf(actor)) ?? NONE;
+    const { commands, aliases } = made.get(requireGuildId(actor)) ?? NONE;
     if (commands.has(wanted) || aliases.has(wanted)) {
       throw new UserError(t('There is a custom command or alias `{name}` already.', { name: wanted }));
     }
-    const { mostCommands } = await settings.guild(guildOf(actor)).get();
+    const { mostCommands } = await settings.guild(requireGuildId(actor)).get();
     if (Math.max(commands.size, aliases.size) >= mostCommands) {
       throw new UserError(t('There are too many already: at most {most}.', { most: mostCommands }));
     }
@@ -133,7 +134,7 @@ export function createCustomStore(context: CustomContext) {
   }
 
   async function change(actor: Actor, name: string, body: (command: CustomCommand) => void): Promise<CustomCommand> {
-    const guildId = guildOf(actor);
+    const guildId = requireGuildId(actor);
     let changed: CustomCommand | undefined;
     await collections.commands.of(guildId).update(async (draft) => {
       changed = await own(
@@ -159,10 +160,10 @@ export function createCustomStore(context: CustomContext) {
       isByMember: !(await isModerator(actor)),
       madeAt: services.clock.now(),
     };
-    await collections.commands.of(guildOf(actor)).update((draft) => {
+    await collections.commands.of(requireGuildId(actor)).update((draft) => {
       draft.made = [...withoutName(draft.made, command.name), command];
     });
-    await read(guildOf(actor));
+    await read(requireGuildId(actor));
     return command;
   }
 
@@ -170,7 +171,7 @@ export function createCustomStore(context: CustomContext) {
     const wanted = await check(actor, name);
     const meant = checkText(text, LIMITS.alias);
     const word = (/^\S+/u.exec(meant)?.[0] ?? '').toLowerCase();
-    const { commands, aliases } = made.get(guildOf(actor)) ?? NONE;
+    const { commands, aliases } = made.get(requireGuildId(actor)) ?? NONE;
     if (word === wanted || !(services.commands.has(word) || commands.has(word) || aliases.has(word))) {
       throw new UserError(t('There is no command `{word}` that it could stand for.', { word }));
     }
@@ -182,10 +183,10 @@ export function createCustomStore(context: CustomContext) {
       tier: await services.access.tierOf(actor),
       madeAt: services.clock.now(),
     };
-    await collections.aliases.of(guildOf(actor)).update((draft) => {
+    await collections.aliases.of(requireGuildId(actor)).update((draft) => {
       draft.made = [...withoutName(draft.made, alias.name), alias];
     });
-    await read(guildOf(actor));
+    await read(requireGuildId(actor));
     return alias;
   }
 
@@ -203,7 +204,7 @@ export function createCustomStore(context: CustomContext) {
     isHidden: (name: string) => services.commands.has(name),
     create: async (actor: Actor, name: string, answer: string): Promise<CustomCommand> => {
       await loaded;
-      return creations.run(guildOf(actor), () => create(actor, name, answer));
+      return creations.run(requireGuildId(actor), () => create(actor, name, answer));
     },
     addAnswer: (actor: Actor, name: string, answer: string) =>
       change(actor, name.toLowerCase(), ({ answers }) => {
@@ -224,7 +225,7 @@ export function createCustomStore(context: CustomContext) {
         command.cooldownSeconds = Math.min(seconds, LIMITS.seconds);
       }),
     async remove(actor: Actor, kind: 'commands' | 'aliases', name: string): Promise<void> {
-      const guildId = guildOf(actor);
+      const guildId = requireGuildId(actor);
       const wanted = name.toLowerCase();
       const { commands, aliases } = made.get(guildId) ?? NONE;
       await own(actor, kind === 'commands' ? commands.get(wanted) : aliases.get(wanted), wanted);
@@ -237,7 +238,7 @@ export function createCustomStore(context: CustomContext) {
     },
     createAlias: async (actor: Actor, name: string, text: string): Promise<Alias> => {
       await loaded;
-      return creations.run(guildOf(actor), () => createAlias(actor, name, text));
+      return creations.run(requireGuildId(actor), () => createAlias(actor, name, text));
     },
   };
 }
@@ -256,11 +257,6 @@ export function expandAlias(text: string, rest: string): string {
   });
   const more = named === 0 ? rest : words.slice(named).join(' ');
   return more === '' ? filled : `${filled} ${more}`;
-}
-
-function guildOf({ guildId }: Actor): string {
-  if (guildId === null) throw new UserError(t('This only works in a server.'));
-  return guildId;
 }
 
 function checkText(text: string, most: number): string {

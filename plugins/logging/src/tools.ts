@@ -1,4 +1,4 @@
-import { type Actor, channelCalled, findSendable, requireGuild, t, UserError, z } from '@cinnabar/sdk';
+import { type Actor, channelCalled, findSendable, requireGuildOf, t, UserError, z } from '@cinnabar/sdk';
 import type { Guild } from 'discord.js';
 import { KINDS, type Kind, type LoggingContext } from './event-log.js';
 
@@ -7,9 +7,6 @@ const ALL: readonly Kind[] = ['edits', 'deletions', 'joins', 'memberChanges', 'c
 
 /** What `!set logging` does for admins, as tools: which events are logged, and where. */
 export function registerTools({ tool, client, settings, services }: LoggingContext): void {
-  const guildFor = ({ guildId }: Actor) =>
-    requireGuild({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
-
   /** Why nothing can be logged in a channel; `undefined` when it can. */
   const obstacleIn = async (guild: Guild, channelId: string): Promise<string | undefined> => {
     const channel = await findSendable(client, channelId);
@@ -76,7 +73,7 @@ export function registerTools({ tool, client, settings, services }: LoggingConte
       'write what happens on this server into {channel}',
     ],
     async run({ kind, channel, on }, { actor }) {
-      const guild = guildFor(actor);
+      const guild = requireGuildOf(client, actor);
       if (channel === undefined && on === undefined) throw new UserError(t('Say where, or whether it is logged.'));
       const place = channel === undefined ? undefined : await placeFor(guild, channel, actor);
       const key = kind === 'everything' ? 'channel' : KINDS[kind];
@@ -96,7 +93,7 @@ export function registerTools({ tool, client, settings, services }: LoggingConte
     risk: 'read',
     access: ADMIN,
     examples: ['what is logged here?', 'where is the log of this server?'],
-    run: (_input, { actor }) => overview(guildFor(actor)),
+    run: (_input, { actor }) => overview(requireGuildOf(client, actor)),
     present: { sentence: () => t("I'll show what is logged, and where"), success: (_, text) => text },
   });
 }

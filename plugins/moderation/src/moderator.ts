@@ -7,6 +7,7 @@ import {
   membersCalled,
   nameText,
   plainText,
+  requireGuildOf,
   t,
   UserError,
   visible,
@@ -53,11 +54,7 @@ export function createModerator(
     channelActs,
     caseOf,
     /** The guild of an actor. @throws UserError in a direct message */
-    guildOf({ guildId }: Actor): Guild {
-      const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
-      if (guild === undefined) throw new UserError(t('This only works in a server.'));
-      return guild;
-    },
+    guildOf: (actor: Actor): Guild => requireGuildOf(client, actor),
     /** The channel of an actor. @throws UserError where there are no messages */
     async textChannelOf({ channelId }: Actor): Promise<GuildTextBasedChannel> {
       const channel = await client.channels.fetch(channelId);

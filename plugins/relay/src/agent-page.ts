@@ -2,6 +2,7 @@ import {
   type Actor,
   type IdentityGrant,
   type Registrar,
+  requireGuildId,
   t,
   translated,
   UserError,
@@ -26,7 +27,7 @@ import {
 } from './commands/grants.js';
 import { agentNamed } from './commands/options.js';
 import type { Relay } from './context.js';
-import { AGENT_PAGE, channelIn, guildOf } from './page.js';
+import { AGENT_PAGE, channelIn } from './page.js';
 
 const named = z.object({ agent: z.string().min(1) });
 const withChannel = named.extend({ channel: z.string().optional() });
@@ -37,7 +38,7 @@ const policies = z.enum(['allow', 'confirm']);
 export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Relay): void {
   const { endpoint, identities, rosters, tools } = relay;
   const granting = (actor: Actor, agent: string, by: GrantChange) =>
-    changeGrant(relay, guildOf(actor.guildId), agent, by);
+    changeGrant(relay, requireGuildId(actor), agent, by);
   const here = (agent: string) => ({ page: AGENT_PAGE, query: { agent } });
 
   page({
@@ -48,7 +49,7 @@ export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Rela
     group: 'hidden',
     access: { command: 'relay show' },
     async view({ actor, query }) {
-      const guildId = guildOf(actor.guildId);
+      const guildId = requireGuildId(actor);
       if (query.agent === undefined) throw new UserError(t('Choose an agent in the list of agents.'));
       const roster = rosters.of(guildId);
       const { key, agent } = agentNamed(roster, query.agent);
@@ -154,7 +155,7 @@ export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Rela
         access: { command: 'relay rename' },
         audit: ({ agent, name }) => `relay rename ${agent} ${name}`,
         async run({ agent, name }, { actor }) {
-          return { said: await rename(relay, guildOf(actor.guildId), agent, name), goTo: here(name) };
+          return { said: await rename(relay, requireGuildId(actor), agent, name), goTo: here(name) };
         },
       }),
       avatar: webAct({
@@ -163,7 +164,7 @@ export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Rela
         access: { command: 'relay avatar' },
         audit: (input) =>
           ['relay avatar', input.agent, ...(input.picture === undefined ? [] : [input.picture])].join(' '),
-        run: (input, { actor }) => portray(relay, guildOf(actor.guildId), input.agent, input.picture),
+        run: (input, { actor }) => portray(relay, requireGuildId(actor), input.agent, input.picture),
       }),
       move: webAct({
         effect: 'changes',
@@ -171,14 +172,14 @@ export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Rela
         access: { command: 'relay move' },
         audit: ({ agent, channel }) => `relay move ${agent} <#${channel}>`,
         run: async ({ agent, channel }, { actor }) =>
-          move(relay, guildOf(actor.guildId), agent, await channelIn(relay, actor, channel)),
+          move(relay, requireGuildId(actor), agent, await channelIn(relay, actor, channel)),
       }),
       default: webAct({
         effect: 'changes',
         input: named,
         access: { command: 'relay default' },
         audit: ({ agent }) => `relay default ${agent}`,
-        run: ({ agent }, { actor }) => chooseDefault(relay, guildOf(actor.guildId), agent),
+        run: ({ agent }, { actor }) => chooseDefault(relay, requireGuildId(actor), agent),
       }),
       remove: webAct({
         effect: 'destroys',
@@ -191,7 +192,7 @@ export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Rela
         access: { command: 'relay remove' },
         audit: ({ agent }) => `relay remove ${agent}`,
         async run({ agent }, { actor }) {
-          return { said: await sendAway(relay, guildOf(actor.guildId), agent), goTo: { page: 'relay/agents' } };
+          return { said: await sendAway(relay, requireGuildId(actor), agent), goTo: { page: 'relay/agents' } };
         },
       }),
     },

@@ -1,4 +1,14 @@
-import { type Actor, type Registrar, t, UserError, type WebBlock, type WebRow, webAct, z } from '@cinnabar/sdk';
+import {
+  type Actor,
+  type Registrar,
+  requireGuildId,
+  t,
+  UserError,
+  type WebBlock,
+  type WebRow,
+  webAct,
+  z,
+} from '@cinnabar/sdk';
 import { guildIdentity, postingProblem } from './agents/permissions.js';
 import { agentId, agentName, letIn } from './commands/agents.js';
 import { disableAgents, droppedText, enableAgents, pauseAgents, resumeAgents } from './commands/config.js';
@@ -31,7 +41,7 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
     group: 'agents',
     access: { command: 'relay status' },
     async view({ actor, query }) {
-      const guildId = guildOf(actor.guildId);
+      const guildId = requireGuildId(actor);
       if (query.list === 'wakes') return { title: t('Wake-ups'), blocks: [await wakeTable(relay, guildId)] };
       const roster = rosters.of(guildId);
       const rules = await rulesIn(settings, guildId);
@@ -109,7 +119,7 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
         input: empty,
         access: { command: 'relay enable' },
         audit: () => 'relay enable',
-        run: (_, { actor }) => enableAgents(relay, guildOf(actor.guildId)),
+        run: (_, { actor }) => enableAgents(relay, requireGuildId(actor)),
       }),
       disable: webAct({
         effect: 'destroys',
@@ -117,21 +127,21 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
         input: empty,
         access: { command: 'relay disable' },
         audit: () => 'relay disable',
-        run: (_, { actor }) => disableAgents(relay, guildOf(actor.guildId)),
+        run: (_, { actor }) => disableAgents(relay, requireGuildId(actor)),
       }),
       pause: webAct({
         effect: 'changes',
         input: empty,
         access: { command: 'relay pause' },
         audit: () => 'relay pause',
-        run: (_, { actor }) => pauseAgents(relay, guildOf(actor.guildId)),
+        run: (_, { actor }) => pauseAgents(relay, requireGuildId(actor)),
       }),
       resume: webAct({
         effect: 'changes',
         input: empty,
         access: { command: 'relay resume' },
         audit: () => 'relay resume',
-        run: (_, { actor }) => resumeAgents(relay, guildOf(actor.guildId)),
+        run: (_, { actor }) => resumeAgents(relay, requireGuildId(actor)),
       }),
       agent: webAct({
         effect: 'changes',
@@ -151,7 +161,7 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
           if (relay.client.channels.cache.get(channelId)?.isTextBased() !== true)
             throw new UserError(t('Choose a channel in which one can write.'));
           const home = answersFirst ? channelId : undefined;
-          return letIn(relay, guildOf(actor.guildId), { agentId: id, name, userId: actor.userId, channelId, home });
+          return letIn(relay, requireGuildId(actor), { agentId: id, name, userId: actor.userId, channelId, home });
         },
       }),
       clear: webAct({
@@ -160,7 +170,7 @@ export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>,
         input: empty,
         access: { command: 'relay queue' },
         audit: () => 'relay queue clear',
-        run: async (_, { actor }) => droppedText(await queue.clear(guildOf(actor.guildId))),
+        run: async (_, { actor }) => droppedText(await queue.clear(requireGuildId(actor))),
       }),
     },
   });
@@ -205,12 +215,6 @@ export async function channelIn({ access, client }: Relay, actor: Actor, channel
   if (!isHere || !(await access.mayEnter(actor, { guildId, channelId })))
     throw new UserError(t('Choose a channel of this server that you can see.'));
   return channelId;
-}
-
-/** The page is about a guild. */
-export function guildOf(guildId: string | null): string {
-  if (guildId === null) throw new UserError(t('This only works in a server.'));
-  return guildId;
 }
 
 const limit = (most: number) => (most === 0 ? {} : { hint: t('of {most, number}', { most }) });

@@ -1,5 +1,4 @@
-import { type Actor, channelCalled, requireGuild, roleCalled, t, UserError, z } from '@cinnabar/sdk';
-import type { Client, Guild } from 'discord.js';
+import { channelCalled, requireGuildOf, roleCalled, t, UserError, z } from '@cinnabar/sdk';
 import type { RoleServices } from './commands.js';
 import { boundsText, MOST_ROLES, PANEL_STYLES, type RolesContext } from './context.js';
 import { LONGEST_TEXT } from './panels.js';
@@ -31,11 +30,11 @@ export function registerTools(
       'new members should get {role}',
     ],
     async check({ role, remove }, { actor }) {
-      const found = roleCalled(guildFor(client, actor), role);
+      const found = roleCalled(requireGuildOf(client, actor), role);
       if (!remove) await offers.require(found, actor);
     },
     async run({ role, for: kind, remove }, { actor }) {
-      const found = roleCalled(guildFor(client, actor), role);
+      const found = roleCalled(requireGuildOf(client, actor), role);
       if (remove) return offers.removeJoinRole(found, kind);
       await offers.require(found, actor);
       return offers.addJoinRole(found, kind);
@@ -69,10 +68,10 @@ export function registerTools(
       'offer the roles {roles} as self roles in the menu {menu}',
     ],
     async check({ roles }, { actor }) {
-      for (const role of roles) await offers.require(roleCalled(guildFor(client, actor), role), actor);
+      for (const role of roles) await offers.require(roleCalled(requireGuildOf(client, actor), role), actor);
     },
     async run({ menu, roles, min, max }, { actor }) {
-      const guild = guildFor(client, actor);
+      const guild = requireGuildOf(client, actor);
       const found = roles.map((role) => roleCalled(guild, role));
       for (const role of found) await offers.require(role, actor);
       const isNew = !(await store.list(guild)).some((one) => one.name.toLowerCase() === menu.trim().toLowerCase());
@@ -107,7 +106,7 @@ export function registerTools(
     access: OFFERING,
     examples: ['post the role menu {menu} in {channel}'],
     async run({ menu, channel, ...request }, { actor }) {
-      const guild = guildFor(client, actor);
+      const guild = requireGuildOf(client, actor);
       const channelId = channel === undefined ? actor.channelId : channelCalled(guild, channel).id;
       return t('Posted: {link}', { link: await panels.post(guild, menu, { ...request, channelId }, actor) });
     },
@@ -130,7 +129,7 @@ export function registerTools(
     access: { where: 'guild' },
     examples: ['give me the role {get}', 'I want the role {get}', 'take the role {drop} from me'],
     async run({ get, drop }, { actor }) {
-      const guild = guildFor(client, actor);
+      const guild = requireGuildOf(client, actor);
       if (get.length + drop.length === 0) throw new UserError(t('Say which role.'));
       const said: string[] = [];
       for (const role of drop) said.push(await selfRoles.drop(guild, actor.userId, roleCalled(guild, role)));
@@ -156,7 +155,7 @@ export function registerTools(
     access: { where: 'guild' },
     examples: ['which roles can I choose?', 'which roles do new members get?'],
     async run(_input, { actor }) {
-      const guild = guildFor(client, actor);
+      const guild = requireGuildOf(client, actor);
       const offered = await selfRoles.list(guild);
       return (await grants.mayOffer(actor, 'view_self_roles'))
         ? `${offered}\n${await offers.overview(guild)}`
@@ -164,10 +163,6 @@ export function registerTools(
     },
     present: { sentence: () => t("I'll show the roles that members choose"), success: (_, text) => text },
   });
-}
-
-function guildFor(client: Client, { guildId }: Actor): Guild {
-  return requireGuild({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
 }
 
 function joinSentence(role: string, kind: 'members' | 'bots', remove: boolean): string {

@@ -1,9 +1,9 @@
 import {
-  type Actor,
   channelCalled,
   definePlugin,
   option,
   requireGuild,
+  requireGuildOf,
   subcommand,
   t,
   UserError,
@@ -106,8 +106,6 @@ function registerCommands({ group }: WelcomeContext, setup: Setup): void {
 }
 
 function registerTools({ tool, client }: WelcomeContext, setup: Setup): void {
-  const guildFor = ({ guildId }: Actor) =>
-    requireGuild({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
   tool({
     name: 'set_welcome',
     description:
@@ -134,7 +132,7 @@ function registerTools({ tool, client }: WelcomeContext, setup: Setup): void {
       'welcome everyone in {channel}',
     ],
     async run({ kind, channel, text, replace }, { actor }) {
-      const guild = guildFor(actor);
+      const guild = requireGuildOf(client, actor);
       const said: string[] = [];
       if (channel === undefined && text === undefined) throw new UserError(t('Say where, or with which text.'));
       if (text !== undefined) said.push(await setup.addText(guild, kind, text, replace));
@@ -155,7 +153,7 @@ function registerTools({ tool, client }: WelcomeContext, setup: Setup): void {
     access: ADMIN,
     examples: ['how are new members greeted?'],
     async run(_input, { actor }) {
-      const guild = guildFor(actor);
+      const guild = requireGuildOf(client, actor);
       const member = await unlessUnreachable(guild.members.fetch(actor.userId));
       if (member === undefined) throw new UserError(t('You are not a member of this server.'));
       return `${await setup.show(guild)}\n\n${await setup.preview(member, undefined)}`;

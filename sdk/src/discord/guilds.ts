@@ -26,6 +26,17 @@ export function requireGuild({ guild }: { readonly guild: Guild | null }): Guild
   return guild;
 }
 
+/** The id of the guild in which someone acts. @throws UserError in a direct message */
+export function requireGuildId({ guildId }: { readonly guildId: string | null }): string {
+  if (guildId === null) throw new UserError(t('This only works in a server.'));
+  return guildId;
+}
+
+/** The guild in which someone acts. @throws UserError in a direct message, or when the bot is not in it any more */
+export function requireGuildOf(client: Client, { guildId }: { readonly guildId: string | null }): Guild {
+  return requireGuild({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
+}
+
 /**
  * The channel that a thread belongs to; any other channel itself. What is kept for a channel (a budget, a party) holds in its threads.
  * A channel that is gone or cannot be seen counts as one of its own.

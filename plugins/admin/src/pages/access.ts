@@ -5,6 +5,7 @@ import {
   EVERYTHING,
   RULE_SUBJECTS,
   RULE_TARGETS,
+  requireGuildId,
   t,
   textOfRuleSubject,
   textOfRuleTarget,
@@ -18,7 +19,7 @@ import {
 import { ChannelType } from 'discord.js';
 import { byPrecedence, decisionsFor, findTarget, keepsServerInHand, lockWarning } from '../access-commands.js';
 import type { AdminContext } from '../context.js';
-import { guildOf, tierWord } from '../format.js';
+import { tierWord } from '../format.js';
 
 const subject = z.object({
   user: z.string().optional(),
@@ -56,7 +57,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
   };
 
   const add = async (effect: AccessRule['effect'], what: string, given: z.output<typeof subject>, actor: Actor) => {
-    const guildId = guildOf(actor);
+    const guildId = requireGuildId(actor);
     await assertMay(effect, actor);
     const target = await findTarget(services, { actor }, what);
     const added = { effect, target, subject: subjectOf(guildId, given) };
@@ -77,7 +78,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
     group: 'server',
     access: { command: 'access list' },
     async view({ actor }) {
-      const guildId = guildOf(actor);
+      const guildId = requireGuildId(actor);
       const rules = byPrecedence(await accessRules.list(guildId));
       const names = [EVERYTHING.name, ...commands.names(guildId), ...tools.list().map(({ name }) => name)];
       const [mods, admins] = await Promise.all([tierRoles.list(guildId, 'mod'), tierRoles.list(guildId, 'admin')]);
@@ -163,7 +164,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
         access: { command: 'access clear' },
         audit: ({ target, subject: { kind, id } }) => `access clear ${target.name} ${id ?? kind}`,
         async run(wanted, { actor }) {
-          const removed = await accessRules.clear(guildOf(actor), (one) => ruleId(one) === ruleId(wanted));
+          const removed = await accessRules.clear(requireGuildId(actor), (one) => ruleId(one) === ruleId(wanted));
           if (removed.length === 0) throw new UserError(t('There is no such rule here.'));
           return { said: t('Removed: {rule}.', { rule: ruleText(wanted) }), undo: { act: 'restore', input: wanted } };
         },
@@ -174,7 +175,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
         audit: ({ effect, target, subject: { kind, id } }) => `access ${effect} ${target.name} ${id ?? kind}`,
         async run(removed, { actor }) {
           await assertMay(removed.effect, actor);
-          await accessRules.set(guildOf(actor), removed);
+          await accessRules.set(requireGuildId(actor), removed);
           return removed.effect === 'allow'
             ? t('Allowed: {rule}.', { rule: ruleText(removed) })
             : t('Denied: {rule}.', { rule: ruleText(removed) });
@@ -216,7 +217,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
         access: { command: 'roles admin add' },
         audit: ({ tier, roles }) => `roles ${tier}: ${roles.join(', ') || 'none'}`,
         async run({ tier, roles }, { actor }) {
-          const guildId = guildOf(actor);
+          const guildId = requireGuildId(actor);
           const present = await tierRoles.list(guildId, tier);
           for (const id of present.filter((one) => !roles.includes(one))) await tierRoles.remove(guildId, tier, id);
           for (const id of roles.filter((one) => !present.includes(one))) await tierRoles.add(guildId, tier, id);

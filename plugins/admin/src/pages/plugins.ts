@@ -1,6 +1,7 @@
 import {
   type PluginInfo,
   type PluginState,
+  requireGuildId,
   t,
   translated,
   type WebButton,
@@ -10,7 +11,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { AdminContext } from '../context.js';
-import { guildOf, stateWord } from '../format.js';
+import { stateWord } from '../format.js';
 
 const plugin = z.object({ plugin: z.string() });
 
@@ -44,7 +45,7 @@ export function registerPluginsPage({ page, services }: AdminContext): void {
     group: 'server',
     access: { command: 'plugin list' },
     async view({ actor }) {
-      const guildId = guildOf(actor);
+      const guildId = requireGuildId(actor);
       const rows = await Promise.all(plugins.list().map((info) => rowOf(info, guildId)));
       return {
         blocks: [
@@ -64,7 +65,7 @@ export function registerPluginsPage({ page, services }: AdminContext): void {
         access: { command: 'plugin enable' },
         audit: (input) => `plugin enable ${input.plugin}`,
         async run(input, { actor }) {
-          const guildId = guildOf(actor);
+          const guildId = requireGuildId(actor);
           await plugins.enable(guildId, input.plugin);
           const need = await plugins.setupNeed(guildId, input.plugin);
           const done = t('{plugin} is on in this server now.', { plugin: `\`${input.plugin}\`` });
@@ -81,7 +82,7 @@ export function registerPluginsPage({ page, services }: AdminContext): void {
         access: { command: 'plugin disable' },
         audit: (input) => `plugin disable ${input.plugin}`,
         async run(input, { actor }) {
-          await plugins.disable(guildOf(actor), input.plugin);
+          await plugins.disable(requireGuildId(actor), input.plugin);
           return {
             said: t('{plugin} is off in this server now. Its commands and tools are gone here; its data stays.', {
               plugin: `\`${input.plugin}\``,

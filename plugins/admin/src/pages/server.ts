@@ -1,6 +1,14 @@
-import { type GuildFilePlan, t, UserError, type WebBlock, type WebResult, webAct, z } from '@cinnabar/sdk';
+import {
+  type GuildFilePlan,
+  requireGuildId,
+  t,
+  UserError,
+  type WebBlock,
+  type WebResult,
+  webAct,
+  z,
+} from '@cinnabar/sdk';
 import type { AdminContext } from '../context.js';
-import { guildOf } from '../format.js';
 import { prefixesText } from '../settings-commands.js';
 
 const MOST_CHARACTERS = 1_000_000;
@@ -21,7 +29,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
         {
           kind: 'table',
           columns: [{ name: t('Prefix') }],
-          rows: prefixes.get(guildOf(actor)).map((prefix) => ({
+          rows: prefixes.get(requireGuildId(actor)).map((prefix) => ({
             id: prefix,
             cells: [{ code: prefix }],
             buttons: [{ act: 'remove', label: t('Remove'), tone: 'danger', input: { prefix } }],
@@ -48,7 +56,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
         access: { command: 'prefix add' },
         audit: ({ prefix }) => `prefix add ${prefix}`,
         run: async ({ prefix }, { actor }) => ({
-          said: prefixesText(await prefixes.add(guildOf(actor), prefix)),
+          said: prefixesText(await prefixes.add(requireGuildId(actor), prefix)),
           undo: { act: 'remove', input: { prefix } },
         }),
       }),
@@ -62,7 +70,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
         access: { command: 'prefix remove' },
         audit: ({ prefix }) => `prefix remove ${prefix}`,
         run: async ({ prefix }, { actor }) => ({
-          said: prefixesText(await prefixes.remove(guildOf(actor), prefix)),
+          said: prefixesText(await prefixes.remove(requireGuildId(actor), prefix)),
           undo: { act: 'add', input: { prefix } },
         }),
       }),
@@ -73,8 +81,8 @@ export function registerServerPages({ page, services }: AdminContext): void {
         access: { command: 'prefix reset' },
         audit: () => 'prefix reset',
         async run(_, { actor }) {
-          const former = prefixes.get(guildOf(actor));
-          const said = prefixesText(await prefixes.reset(guildOf(actor)));
+          const former = prefixes.get(requireGuildId(actor));
+          const said = prefixesText(await prefixes.reset(requireGuildId(actor)));
           return { said, undo: { act: 'restore', input: { prefixes: former } } };
         },
       }),
@@ -84,7 +92,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
         access: { command: 'prefix add' },
         audit: (input) => `prefix add ${input.prefixes.join(' ')}`,
         async run(input, { actor }) {
-          const guildId = guildOf(actor);
+          const guildId = requireGuildId(actor);
           for (const prefix of input.prefixes)
             if (!prefixes.get(guildId).includes(prefix)) await prefixes.add(guildId, prefix);
           return prefixesText(prefixes.get(guildId));
@@ -107,7 +115,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
     group: 'server',
     access: { command: 'server export' },
     async view({ actor }) {
-      const present = await guildFiles.export(guildOf(actor));
+      const present = await guildFiles.export(requireGuildId(actor));
       return {
         blocks: [
           {
@@ -136,7 +144,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
         input: text,
         access: { command: 'server plan' },
         async run(input, { actor }) {
-          return planResult(await guildFiles.plan(guildOf(actor), input.text, actor), input.text);
+          return planResult(await guildFiles.plan(requireGuildId(actor), input.text, actor), input.text);
         },
       }),
       apply: webAct({
@@ -146,7 +154,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
         access: { command: 'server apply' },
         audit: () => 'server apply',
         async run(input, { actor }) {
-          const plan = await guildFiles.plan(guildOf(actor), input.text, actor);
+          const plan = await guildFiles.plan(requireGuildId(actor), input.text, actor);
           await plan.apply(actor);
           return { said: applied(plan), undo: { act: 'undo', input: {} } };
         },
@@ -158,7 +166,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
         access: { command: 'server undo' },
         audit: () => 'server undo',
         async run(_, { actor }) {
-          const plan = await guildFiles.planUndo(guildOf(actor));
+          const plan = await guildFiles.planUndo(requireGuildId(actor));
           if (plan === undefined) throw new UserError(t('No file has been applied here.'));
           await plan.apply(actor);
           return applied(plan);
@@ -168,7 +176,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
         effect: 'shows',
         input: z.object({}),
         async run(_, { actor }) {
-          const content = await guildFiles.export(guildOf(actor));
+          const content = await guildFiles.export(requireGuildId(actor));
           return {
             said: t('This is what is chosen for this server.'),
             file: { name: 'server.yaml', contentType: 'application/yaml', content },
