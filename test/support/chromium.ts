@@ -35,12 +35,22 @@ export async function followSignInLink(page: Page, link: string): Promise<void> 
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What a page does wrong for people who use it without eyes, or without a mouse. https://github.com/dequelabs/axe-core */
+/**
+ * What a page does wrong, in both colour schemes, for people who use it without eyes, or without a mouse. Only contrast differs between the schemes. The page
+ * is dark afterwards.
+ * @see https://github.com/dequelabs/axe-core
+ */
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   // The page's own policy admits no foreign script; the protocol of the browser does.
   await page.evaluate(AXE);
-  const found: unknown = await page.evaluate(
-    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
-  );
-  return Array.isArray(found) ? found.map(String) : [];
+  const violations = async (options: object) => {
+    const found: unknown = await page.evaluate(
+      `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))`,
+    );
+    return Array.isArray(found) ? found.map(String) : [];
+  };
+  await page.emulateMedia({ colorScheme: 'light' });
+  const light = await violations({ runOnly: ['color-contrast'] });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  return [...light.map((one) => `light, ${one}`), ...(await violations({}))];
 }
