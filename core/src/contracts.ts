@@ -17,6 +17,7 @@ import type {
   ComponentHandle,
   Decision,
   Disposer,
+  ExplainedCommand,
   GroupDefinition,
   GuildCommands,
   Injections,
@@ -165,6 +166,8 @@ export interface CommandService extends Commands {
   command(owner: Owner, definition: CommandDefinition): Disposer;
   group(owner: Owner, definition: GroupDefinition): Disposer;
   guildCommands(owner: Owner, made: GuildCommands): Disposer;
+  /** @param decide how it is decided, instead of by `Access.decide` */
+  explain(actor: Actor, name: string, decide?: Access['decide']): Promise<readonly ExplainedCommand[]>;
   /** Every registered command by full name, whatever its access. */
   all(): readonly CommandInfo[];
   /** Called first for every message: returns at once, `true` when the message runs a command. */
@@ -283,6 +286,8 @@ export interface AccessService extends Access {
   mayIgnore(guildId: string | null): boolean;
   /** Whether Discord sends every change of members; otherwise it is asked for each call. */
   membershipsAreLive(): boolean;
+  /** Like `decide`, but members may be a minute old: for a list of names, each of which is decided about again when it is opened. */
+  decideListed(actor: Actor, subject: AccessRequest): Promise<Decision>;
   /** Like `decide`, but without cached members: for the moment before something irrevocable happens. */
   decideFresh(actor: Actor, subject: AccessRequest): Promise<Decision>;
   /** The actor where a call takes effect: in another guild an identity acts for the user who granted it access there; others stay the same. */

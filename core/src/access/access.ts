@@ -31,7 +31,7 @@ import {
   type RuleLevels,
   textOfRule,
 } from './rules.js';
-import { type Absence, createMemberships, createSubjects, type Subject } from './subjects.js';
+import { type Absence, createMemberships, createSubjects, type Knowledge, type Subject } from './subjects.js';
 import { missingPermissions, permissionNames } from './visibility.js';
 
 export interface AccessDependencies {
@@ -73,12 +73,12 @@ export function createAccess(parts: AccessDependencies): AccessService {
   const named = (found: Subject | Absence): Subject | DecisionReason => ('because' in found ? ofAbsence(found) : found);
 
   // Synchronous when all data are in memory, so that a command does not cost a promise for each step.
-  const stand = (actor: Actor, fresh: boolean): MaybeLater<Subject | DecisionReason> => {
+  const stand = (actor: Actor, knowledge: Knowledge): MaybeLater<Subject | DecisionReason> => {
     const failed = (error: unknown) => failedCheck('actor', error);
     try {
       const found = owners.settled()
-        ? subjects.here(actor, fresh)
-        : owners.load().then(() => subjects.here(actor, fresh));
+        ? subjects.here(actor, knowledge)
+        : owners.load().then(() => subjects.here(actor, knowledge));
       return found instanceof Promise ? found.then(named).catch(failed) : named(found);
     } catch (error) {
       return failed(error);
@@ -107,14 +107,14 @@ export function createAccess(parts: AccessDependencies): AccessService {
   };
 
   // For an identity, or an actor in another place, the decision is made for the place where the call takes effect.
-  const weighElsewhere = async (actor: Actor, request: AccessRequest, fresh: boolean): Promise<Decision> => {
+  const weighElsewhere = async (actor: Actor, request: AccessRequest, knowledge: Knowledge): Promise<Decision> => {
     try {
       await owners.load();
       const place = await places.resolve(actor, request);
       if ('rule' in place) return refuse(place);
       const { userId, guildId, channelId, elsewhere } = place;
       const who = { userId, guildId, channelId: channelId ?? actor.channelId };
-      const subject = elsewhere ? await subjects.elsewhere(place, fresh) : await subjects.here(who, fresh);
+      const subject = elsewhere ? await subjects.elsewhere(place, knowledge) : await subjects.here(who, knowledge);
       // A refusal must reveal nothing about a place that the actor cannot see.
       if ('because' in subject) return refuse(elsewhere ? outOfReach() : ofAbsence(subject));
       const there = { ...actor, guildId, channelId: who.channelId };
@@ -124,9 +124,9 @@ export function createAccess(parts: AccessDependencies): AccessService {
     }
   };
 
-  const weigh = async (actor: Actor, request: AccessRequest, fresh: boolean): Promise<Decision> => {
-    if (actor.identity !== undefined || request.at !== undefined) return weighElsewhere(actor, request, fresh);
-    const found = stand(actor, fresh);
+  const weigh = async (actor: Actor, request: AccessRequest, knowledge: Knowledge): Promise<Decision> => {
+    if (actor.identity !== undefined || request.at !== undefined) return weighElsewhere(actor, request, knowledge);
+    const found = stand(actor, knowledge);
     const subject = found instanceof Promise ? await found : found;
     if ('rule' in subject) return refuse(subject);
     if (request.policy.tierFrom === undefined) return conclude(judged(subject, actor, request));
@@ -154,7 +154,8 @@ export function createAccess(parts: AccessDependencies): AccessService {
   };
 
   return {
-    decide: (actor, request) => weigh(actor, request, false),
+    decide: (actor, request) => weigh(actor, request, 'recent'),
+    decideListed: (actor, request) => weigh(actor, request, 'listed'),
     mayIgnore,
     ignores(actor) {
       if (!mayIgnore(actor.guildId)) return false;
@@ -165,7 +166,7 @@ export function createAccess(parts: AccessDependencies): AccessService {
       memberships.forget(actor.userId);
       if (actor.identity !== undefined)
         for (const userId of await places.usersBehind(actor.identity)) memberships.forget(userId);
-      return weigh(actor, request, true);
+      return weigh(actor, request, 'fresh');
     },
     async mayEnter(actor, at, permissions = []) {
       const place = await places.visiblePlace(actor, at);
@@ -177,7 +178,7 @@ export function createAccess(parts: AccessDependencies): AccessService {
     async tierOf(actor) {
       // An agent has no tier: what it may do depends on the grant for each call.
       if (actor.identity !== undefined) return 'everyone';
-      const subject = await stand(actor, false);
+      const subject = await stand(actor, 'recent');
       return 'rule' in subject ? 'everyone' : lower(tierIn(subject), actor.atMost);
     },
     isOwner: owners.has,

@@ -30,7 +30,7 @@ import {
 /** Permissions do not say who is in a private thread. */
 const isForFew = (channel: Channel) => !channel.isDMBased() && isPrivateThread(channel);
 
-/** Resolves the subject of a decision, synchronously when everything is in memory. `fresh` asks Discord again wherever the cache may be out of date. */
+/** Resolves the subject of a decision, synchronously when everything is in memory. @see Knowledge */
 export function createSubjects(
   { client, states, ownerState, clock }: Pick<AccessDependencies, 'client' | 'states' | 'ownerState' | 'clock'>,
   isOwner: (userId: string) => boolean,
@@ -39,12 +39,12 @@ export function createSubjects(
   const standIn = (
     { guild, state, member, me }: Omit<Position, 'channel' | 'owner' | 'isBotOwner'>,
     channel: Channel,
-    fresh: boolean,
+    knowledge: Knowledge,
   ): Found => {
     if (channel.isDMBased() || channel.guildId !== guild.id) return absent(t('that channel is not in this server'));
     if (member.user.bot) return ofBot();
     // In a cached decision the member has just written or pressed something there.
-    if (fresh && !permissionsIn(channel, member).has('ViewChannel')) return hidden();
+    if (knowledge === 'fresh' && !permissionsIn(channel, member).has('ViewChannel')) return hidden();
     // Properties are listed one by one: a spread would cost more than the rest of the decision.
     const owner = ownerState.peek();
     return new GuildSubject({ guild, state, owner, channel, member, me, isBotOwner: isOwner(member.id) }, clock);
@@ -53,32 +53,38 @@ export function createSubjects(
   const channelOf = async (id: string): Promise<Channel | undefined> =>
     client.channels.cache.get(id) ?? (await unlessUnreachable(client.channels.fetch(id))) ?? undefined;
 
-  const lookUp = async (guild: Guild, actor: Actor, known: GuildMember | undefined, fresh: boolean): Promise<Found> => {
+  const lookUp = async (
+    guild: Guild,
+    actor: Actor,
+    known: GuildMember | undefined,
+    knowledge: Knowledge,
+  ): Promise<Found> => {
     const { channelId, userId } = actor;
     const state = states.peek(guild.id) ?? (await states.load(guild.id));
     const channel = await channelOf(channelId);
     if (channel === undefined) return absent(t('that channel no longer exists'));
-    const member = known ?? (await memberships.member(guild, userId, fresh));
+    const member = known ?? (await memberships.member(guild, userId, knowledge));
     if (member === undefined) return absent(t('you are no longer in this server'));
     const me = guild.members.me ?? (await guild.members.fetchMe());
-    if (fresh && isForFew(channel) && !(await mayEnter(channel, member, memberships))) return hidden();
-    return standIn({ guild, state, member, me }, channel, fresh);
+    if (knowledge === 'fresh' && isForFew(channel) && !(await mayEnter(channel, member, memberships))) return hidden();
+    return standIn({ guild, state, member, me }, channel, knowledge);
   };
 
-  const inGuild = (actor: Actor, guildId: string, fresh: boolean): Found | Promise<Found> => {
+  const inGuild = (actor: Actor, guildId: string, knowledge: Knowledge): Found | Promise<Found> => {
     const guild = client.guilds.cache.get(guildId);
     if (guild === undefined) return absent(t('I am no longer in that server'));
-    const cached = fresh && !memberships.live() ? undefined : guild.members.cache.get(actor.userId);
+    const isFresh = knowledge === 'fresh';
+    const cached = isFresh && !memberships.live() ? undefined : guild.members.cache.get(actor.userId);
     const member = cached?.partial ? undefined : cached;
     const state = states.peek(guildId);
     const channel = client.channels.cache.get(actor.channelId);
     const { me } = guild.members;
     // Usually all of it is in memory: then a command does not cost a promise for each part.
     const isKnown = member !== undefined && state !== undefined && channel !== undefined && me !== null;
-    if (!isKnown || (fresh && isForFew(channel))) {
-      return lookUp(guild, actor, member, fresh);
+    if (!isKnown || (isFresh && isForFew(channel))) {
+      return lookUp(guild, actor, member, knowledge);
     }
-    return standIn({ guild, state, member, me }, channel, fresh);
+    return standIn({ guild, state, member, me }, channel, knowledge);
   };
 
   const inDirectMessage = async (actor: Actor): Promise<Found> => {
@@ -113,12 +119,12 @@ export function createSubjects(
   /** Looks up a member of a guild and, where one is named, a channel of it that both the member and the bot can see. */
   const enter = async (
     { userId, guildId, channelId }: Omit<ResolvedPlace, 'elsewhere'>,
-    fresh: boolean,
+    knowledge: Knowledge,
   ): Promise<Omit<Position, 'state' | 'owner' | 'isBotOwner'> | Absence> => {
     const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
     if (guild === undefined) return absent(t('I am not in that server'));
     // Not the cached member: it may be months old.
-    const member = await memberships.member(guild, userId, fresh);
+    const member = await memberships.member(guild, userId, knowledge);
     if (member === undefined) return notInServer();
     const me = guild.members.me ?? (await guild.members.fetchMe());
     if (channelId === undefined) return { guild, member, me, channel: undefined };
@@ -132,10 +138,10 @@ export function createSubjects(
   };
 
   /** A user in another place, which the user and the bot must be able to see. */
-  const elsewhere = async (place: Omit<ResolvedPlace, 'elsewhere'>, fresh: boolean): Promise<Found> => {
+  const elsewhere = async (place: Omit<ResolvedPlace, 'elsewhere'>, knowledge: Knowledge): Promise<Found> => {
     const { userId, guildId, channelId } = place;
     if (guildId === null) return inDirectMessage({ userId, guildId, channelId: channelId ?? '' });
-    const entry = await enter(place, fresh);
+    const entry = await enter(place, knowledge);
     if ('because' in entry) return entry;
     if (entry.member.user.bot) return notInServer();
     const state = states.peek(guildId) ?? (await states.load(guildId));
@@ -160,11 +166,11 @@ export function createSubjects(
       return memberships.member(guild, userId).then(at);
     },
     /** The actor in their present channel, or in the guild as a whole when there is no channel. */
-    here(actor: Actor, fresh: boolean): Found | Promise<Found> {
+    here(actor: Actor, knowledge: Knowledge): Found | Promise<Found> {
       const { userId, guildId, channelId } = actor;
       if (guildId === null) return inDirectMessage(actor);
-      if (channelId === NO_CHANNEL) return elsewhere({ userId, guildId, channelId: undefined }, fresh);
-      return inGuild(actor, guildId, fresh);
+      if (channelId === NO_CHANNEL) return elsewhere({ userId, guildId, channelId: undefined }, knowledge);
+      return inGuild(actor, guildId, knowledge);
     },
     elsewhere,
     /** Whether a user can see the place now and has these permissions there. Only the recipient can see a direct message. */
@@ -174,7 +180,7 @@ export function createSubjects(
         const channel = channelId === undefined ? undefined : await channelOf(channelId);
         return channel?.type === ChannelType.DM && channel.recipientId === userId;
       }
-      const entry = await enter(place, false);
+      const entry = await enter(place, 'recent');
       if ('because' in entry) return false;
       const { channel, member } = entry;
       const held = activePermissions(member, permissionsAt(channel, member), clock);
@@ -328,20 +334,29 @@ const notInServer = () => absent(t('you are not in that server'));
 
 type Found = Subject | Absence;
 
-/** How long an answer of Discord is used where no event announces changes. A call that is about to run always asks anew. */
-const RECENT_MS = 5_000;
+/**
+ * How old an answer of Discord may be where no event announces changes: `fresh` is asked for now, for the moment before something irrevocable; `recent`
+ * holds for the few seconds that one call takes; `listed` for a minute, for what a person is only shown names of.
+ */
+export type Knowledge = 'fresh' | 'recent' | 'listed';
+const OLDEST_MS: Readonly<Record<Exclude<Knowledge, 'fresh'>, number>> = { recent: 5_000, listed: 60_000 };
 const MOST_REMEMBERED = 5_000;
+
+interface Remembered<T> {
+  readonly answer: Promise<T>;
+  /** When Discord was asked. */
+  readonly at: number;
+}
 
 export type Memberships = ReturnType<typeof createMemberships>;
 
 /**
  * The members of guilds with their roles, and those of private threads, as Discord has them now: the one place where the host reads them. With the intent GuildMembers the gateway keeps the caches of discord.js true. Without it a
- * cached member is as old as their last message, so Discord is asked, and its answer holds for the few seconds that one call takes.
+ * cached member is as old as their last message, so Discord is asked, and its answer holds as long as `Knowledge` says.
  */
 export function createMemberships(client: Client, clock: Clock) {
-  const cache = { ...maxEntries(MOST_REMEMBERED), ttl: RECENT_MS, ttlResolution: 0, perf: { now: () => clock.now() } };
-  const members = new LRUCache<string, Promise<GuildMember | undefined>>(cache);
-  const threads = new LRUCache<string, Promise<boolean>>(cache);
+  const members = new LRUCache<string, Remembered<GuildMember | undefined>>(maxEntries(MOST_REMEMBERED));
+  const threads = new LRUCache<string, Remembered<boolean>>(maxEntries(MOST_REMEMBERED));
   const live = () => client.options.intents.has(GatewayIntentBits.GuildMembers);
 
   const keyOf = (placeId: string, userId: string) => `${placeId}/${userId}`;
@@ -364,15 +379,21 @@ export function createMemberships(client: Client, clock: Clock) {
   client.on(Events.ThreadDelete, ({ id }) => forgetPlace(id));
 
   /** Concurrent callers share one request; a failed one is repeated at the next call. */
-  const asked = <T>(known: LRUCache<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> => {
+  const asked = <T>(
+    known: LRUCache<string, Remembered<T>>,
+    key: string,
+    knowledge: Knowledge,
+    ask: () => Promise<T>,
+  ): Promise<T> => {
     const before = known.get(key);
-    if (before !== undefined) return before;
-    const answer = ask();
-    known.set(key, answer);
-    answer.catch(() => {
-      if (known.get(key) === answer) known.delete(key);
+    if (before !== undefined && knowledge !== 'fresh' && clock.now() - before.at <= OLDEST_MS[knowledge])
+      return before.answer;
+    const now = { answer: ask(), at: clock.now() };
+    known.set(key, now);
+    now.answer.catch(() => {
+      if (known.get(key) === now) known.delete(key);
     });
-    return answer;
+    return now.answer;
   };
 
   return {
@@ -380,12 +401,10 @@ export function createMemberships(client: Client, clock: Clock) {
     live,
     /** Drops the cached data of one user: the next decision asks Discord. */
     forget,
-    /** `undefined` for a user who is not in the guild. @param fresh asks anew, unless Discord sends changes */
-    async member(guild: Guild, userId: string, fresh = false): Promise<GuildMember | undefined> {
+    /** `undefined` for a user who is not in the guild. */
+    async member(guild: Guild, userId: string, knowledge: Knowledge = 'recent'): Promise<GuildMember | undefined> {
       if (live()) return unlessUnreachable(guild.members.fetch(userId));
-      const key = keyOf(guild.id, userId);
-      if (fresh) members.delete(key);
-      return asked(members, key, async () => {
+      return asked(members, keyOf(guild.id, userId), knowledge, async () => {
         const member = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
         // Otherwise other code would still find the member in the cache.
         if (member === undefined) guild.members.cache.delete(userId);
@@ -394,7 +413,7 @@ export function createMemberships(client: Client, clock: Clock) {
     },
     async isInThread(thread: PrivateThreadChannel, userId: string): Promise<boolean> {
       if (live()) return isIn(thread, userId, false);
-      return asked(threads, keyOf(thread.id, userId), () => isIn(thread, userId, true));
+      return asked(threads, keyOf(thread.id, userId), 'recent', () => isIn(thread, userId, true));
     },
   };
 }

@@ -89,12 +89,12 @@ export function createCommands(parts: CommandServices): CommandService {
       });
       return [...new Set(paths)].sort();
     },
-    async explain(actor, name) {
+    async explain(actor, name, decide = access.decide) {
       const wanted = wordsOf(name);
       const among = [...registry.leaves(), ...madeIn(actor.guildId)].filter(
         (leaf) => leaf.name === wanted || leaf.name.startsWith(`${wanted} `) || leaf.info.aliases.includes(wanted),
       );
-      const decided = await decideEach(access, actor, among);
+      const decided = await decideEach(decide, actor, among);
       return decided.map(({ command, decision }) => ({
         command: command.info,
         decision,

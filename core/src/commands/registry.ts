@@ -402,7 +402,7 @@ export async function visibleAmong(
   actor: Actor,
   commands: readonly CommandEntry[],
 ): Promise<{ readonly visible: readonly CommandEntry[]; readonly refusal: Decision | undefined }> {
-  const decided = await decideEach(access, actor, commands);
+  const decided = await decideEach(access.decide, actor, commands);
   return {
     visible: decided.filter(({ decision }) => decision.allowed).map(({ command }) => command),
     refusal: decided.findLast(({ decision }) => !decision.allowed)?.decision,
@@ -410,11 +410,11 @@ export async function visibleAmong(
 }
 
 /** Which of the commands the actor may run there, each with its reasons. */
-export function decideEach(access: Access, actor: Actor, commands: readonly CommandEntry[]) {
+export function decideEach(decide: Access['decide'], actor: Actor, commands: readonly CommandEntry[]) {
   return Promise.all(
     commands.map(async (command) => ({
       command,
-      decision: await access.decide(actor, {
+      decision: await decide(actor, {
         kind: 'command',
         name: command.name,
         plugin: command.owner.id,

@@ -5,7 +5,6 @@ import {
   type AuditLog,
   CinnabarError,
   type Clock,
-  type Commands,
   type Decision,
   type Disposer,
   issueLanguage,
@@ -21,7 +20,6 @@ import {
   type WebBlock,
   type WebButton,
   type WebFile,
-  type WebGuild,
   type WebNames,
   type WebPage,
   type WebPageInfo,
@@ -32,19 +30,20 @@ import {
 } from '@cinnabar/sdk';
 import type { Client, Guild } from 'discord.js';
 import { LRUCache } from 'lru-cache';
+import PQueue from 'p-queue';
 import { denial, explain, isReadByOperator } from '../commands/answers.js';
 import { outcomeOf } from '../commands/execute.js';
-import type { Boundary, EnabledIn, Owner } from '../contracts.js';
+import type { AccessService, Boundary, CommandService, EnabledIn, Owner } from '../contracts.js';
 import type { LanguageService } from '../languages/languages.js';
 import { choicesFor, idsIn, namesOf, type ShownIds } from './names.js';
 
 interface PageServices {
-  readonly access: Access;
+  readonly access: AccessService;
   readonly audit: Pick<AuditLog, 'record'>;
   readonly boundary: Boundary;
   readonly client: Client;
   readonly clock: Clock;
-  readonly commands: Pick<Commands, 'explain'>;
+  readonly commands: Pick<CommandService, 'explain'>;
   readonly enabledIn: EnabledIn;
   readonly languages: Pick<LanguageService, 'serve'>;
   readonly random: Random;
@@ -92,9 +91,15 @@ export function createPages(services: PageServices): PageService {
 
   const isAbout = ({ page }: Registered, { guildId }: Actor) => (page.about === 'guild') === (guildId !== null);
 
-  const decide = async ({ owner }: Registered, wanted: WebAccess, name: string, actor: Actor): Promise<Decision> => {
-    if (!('command' in wanted)) return access.decide(actor, requestFor(owner, wanted, name));
-    const [command] = await commands.explain(actor, wanted.command);
+  const decide = async (
+    { owner }: Registered,
+    wanted: WebAccess,
+    name: string,
+    actor: Actor,
+    by: Access['decide'] = access.decide,
+  ): Promise<Decision> => {
+    if (!('command' in wanted)) return by(actor, requestFor(owner, wanted, name));
+    const [command] = await commands.explain(actor, wanted.command, by);
     return (
       command?.decision ?? {
         allowed: false,
@@ -194,11 +199,11 @@ export function createPages(services: PageServices): PageService {
     return languages.serve({ guildId: actor.guildId, userId: actor.userId }, undefined, () => seen.map(asInfo));
   };
 
-  /** Stops at the first page: with thousands of guilds, each further decision costs thousands. */
+  /** For a list. Stops at the first page: with thousands of guilds, each further decision costs thousands. */
   const seesAny = async (actor: Actor): Promise<boolean> => {
     for (const entry of pages.values()) {
       if (!isAbout(entry, actor)) continue;
-      const { allowed } = await decide(entry, entry.page.access, entry.page.name, actor);
+      const { allowed } = await decide(entry, entry.page.access, entry.page.name, actor, access.decideListed);
       if (allowed && enabledIn(actor.guildId, entry.owner.plugin)) return true;
     }
     return false;
@@ -243,13 +248,11 @@ export function createPages(services: PageServices): PageService {
     route: (path) => routes.get(path),
     list,
     async guilds(userId) {
-      const found: WebGuild[] = [];
-      for (const guild of await guildsOf(userId)) {
-        const { id, name } = guild;
-        const isSeen = await seesAny({ userId, guildId: id, channelId: NO_CHANNEL });
-        if (isSeen) found.push({ id, name, icon: guild.iconURL({ size: 64 }) });
-      }
-      return found;
+      const guilds = await guildsOf(userId);
+      const seen = await severalAtATime(guilds, ({ id }) => seesAny({ userId, guildId: id, channelId: NO_CHANNEL }));
+      return guilds
+        .filter((_, index) => seen[index])
+        .map((guild) => ({ id: guild.id, name: guild.name, icon: guild.iconURL({ size: 64 }) }));
     },
     names: (blocks, actor) => namesOf(idsIn(blocks), actor, { access, client }),
     namesOf: (ids, actor) => namesOf(ids, actor, { access, client }),
@@ -364,6 +367,13 @@ const asInfo = ({ owner, page }: Registered): WebPageInfo => ({
   hasCard: page.card !== undefined,
 });
 
+/** About how many guilds of a person Discord is asked at a time. */
+const AT_A_TIME = 20;
+
+/** Where Discord does not send changes of members, each guild costs a request; one after another would take as long as all of them together. */
+const severalAtATime = <T>(guilds: readonly Guild[], ask: (guild: Guild) => Promise<T>): Promise<T[]> =>
+  new PQueue({ concurrency: AT_A_TIME }).addAll(guilds.map((guild) => () => ask(guild)));
+
 /** Maximum number of guilds for which Discord is asked whether the person is a member. */
 const MOST_ASKED = 100;
 const MEMBERSHIPS_MS = 5 * 60_000;
@@ -376,15 +386,11 @@ function createMemberships(client: Client, clock: Clock) {
     const kept = known.get(userId);
     if (kept !== undefined && kept.until > clock.now())
       return sorted(all.filter(({ id: guildId }) => kept.ids.has(guildId)));
-    let asked = 0;
-    const found: Guild[] = [];
-    for (const guild of all) {
-      if (guild.ownerId === userId || guild.members.cache.has(userId)) found.push(guild);
-      else if (asked < MOST_ASKED) {
-        asked += 1;
-        if ((await guild.members.fetch(userId).catch(() => undefined)) !== undefined) found.push(guild);
-      }
-    }
+    const isKnown = (guild: Guild) => guild.ownerId === userId || guild.members.cache.has(userId);
+    const found = all.filter(isKnown);
+    const asked = all.filter((guild) => !isKnown(guild)).slice(0, MOST_ASKED);
+    const answers = await severalAtATime(asked, (guild) => guild.members.fetch(userId).catch(() => undefined));
+    found.push(...asked.filter((_, index) => answers[index] !== undefined));
     known.set(userId, { ids: new Set(found.map((guild) => guild.id)), until: clock.now() + MEMBERSHIPS_MS });
     return sorted(found);
   };

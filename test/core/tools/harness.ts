@@ -80,6 +80,7 @@ export function openToolHarness({ driver = createMemoryDriver(), ids = countingI
   const access: AccessService = {
     decide: (actor) => decide(actor, false),
     decideFresh: (actor) => decide(actor, true),
+    decideListed: (actor) => decide(actor, false),
     mayIgnore: () => false,
     ignores: () => false,
     actorAt: async (actor) => actor,
