@@ -57,6 +57,7 @@ export function registerHealthPage(
           ...incomplete.map((text): WebBlock => ({ kind: 'notice', tone: 'warning', text })),
           figures(all.answers, processes),
           ...processTable(all.answers, processes, missing),
+          ...beginOf(history),
           ...plots(processes),
           shards(all.answers),
         ],
@@ -148,6 +149,15 @@ function processTable(
       empty: t('There is no connection to Discord.'),
     },
   ];
+}
+
+/** When the plots begin, for as long as they do not hold all of their time. */
+function beginOf({ since }: Pick<HealthHistory, 'since'>): readonly WebBlock[] {
+  if (since === undefined) return [];
+  const hint = t(
+    'They are kept in memory, and begin anew when the bot is restarted and, in a cluster, when another process takes group 0 over. A monitoring system keeps more.',
+  );
+  return [{ kind: 'facts', facts: [{ name: t('The plots begin'), value: { time: since }, hint }] }];
 }
 
 type Points = readonly (readonly [time: number, value: number])[];

@@ -72,6 +72,11 @@ export function createHealthHistory(readings: Question<Record<never, never>, Rea
         .map(([process, samples]) => ({ process, samples, now: latest.get(process) }))
         .sort((one, other) => one.process.localeCompare(other.process));
     },
+    /** When the first sample was taken; `undefined` once older ones have been dropped, and before there is any. */
+    get since(): number | undefined {
+      const all = [...histories.values()];
+      return all.some(({ length }) => length >= MOST_SAMPLES) ? undefined : earliest(all);
+    },
     /** Names of processes that did not answer in the latest round. */
     get missing(): readonly string[] {
       return missing;
@@ -91,6 +96,11 @@ export function createHealthHistory(readings: Question<Record<never, never>, Rea
         if (at - (samples.at(-1)?.at ?? 0) > MOST_SAMPLES * SAMPLE_MS) histories.delete(process);
     },
   };
+}
+
+function earliest(all: readonly (readonly Sample[])[]): number | undefined {
+  const times = all.flatMap(([first]) => first?.at ?? []);
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 const LINE = /^([a-z_]+)(?:\{([^}]*)\})? ([-+.\deE]+)$/gm;

@@ -35,8 +35,14 @@ const rowsOf = (blocks: readonly WebBlock[], title: string) =>
 describePostgres('cluster: the health of all processes', () => {
   it('has one line in each plot for each process, and its figures in a row', async () => {
     await using two = await createTwoProcesses();
+    const beganAt = Date.now();
     for (let look = 0; look < 3; look += 1) await two.health();
     const blocks = await two.health();
+    const begin = blocks.flatMap((one) => (one.kind === 'facts' ? one.facts : []))[0];
+    expect(begin).to.include({ name: 'The plots begin' });
+    const { value } = begin ?? {};
+    const time = typeof value === 'object' && value !== null && 'time' in value ? value.time : undefined;
+    expect(time, 'a process of which group 0 is taken over begins anew').to.be.within(beganAt - 60_000, Date.now());
     const plots = plotsIn(blocks);
     expect(plots.map(({ title }) => title)).to.include.members(['Memory in use', 'In a minute: commands']);
     for (const { title, series } of plots)

@@ -317,7 +317,7 @@ describe('web: the health of the process', () => {
     const { body } = await owner.get('/api/pages/web/health');
     expect(body).to.have.nested.property('view.blocks[0].figures[0].value.badge', '1 of 1');
     const plot = { title: 'In a minute', kind: 'plot' };
-    expect(body).to.have.nested.property('view.blocks[1]').that.includes(plot);
+    expect(body).to.have.nested.property('view.blocks[2]').that.includes(plot);
     const rates = z
       .object({
         view: z.object({
@@ -327,7 +327,7 @@ describe('web: the health of the process', () => {
         }),
       })
       .parse(body);
-    const commands = rates.view.blocks[1]?.series?.[0]?.points.map(([, rate]) => rate) ?? [];
+    const commands = rates.view.blocks[2]?.series?.[0]?.points.map(([, rate]) => rate) ?? [];
     expect(Math.max(...commands), 'commands in a minute').to.be.greaterThan(2);
   });
 });
