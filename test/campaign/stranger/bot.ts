@@ -42,6 +42,11 @@ async function tryCommands({ machine, folder, check }: Place): Promise<void> {
     check(talk.code === 0 && talk.err === '', `${command} ended with ${talk.code}: ${talk.err}`);
     check(/V has been added to your party/.test(talk.out), `${command} did not add V: ${talk.out.slice(-500)}`);
     check(/• \**moderation/.test(talk.out), `${command} did not find the bundled plugins: ${talk.out.slice(-500)}`);
+    const isBundled = () => modifiedAt(recordIn(folder, `data-${command}`)) > 0;
+    await until(isBundled, BUNDLE_MS);
+    check(isBundled(), `${command} on the local Discord has not bundled the host for the next start`);
+    const again = await cinnabar([command], TALK, { CINNABAR_DATA: `data-${command}` });
+    check(again.code === 0 && again.err === '', `${command} from the bundle ended with ${again.code}: ${again.err}`);
   }
   const schema = await cinnabar(['schema']);
   check(
@@ -71,7 +76,7 @@ const BUNDLE_MS = 120_000;
 async function tryStarts({ machine, folder, check, count }: Place): Promise<void> {
   await using discord = await startLocalDiscord();
   const { you, bot, general, env } = createWorld(discord);
-  const record = join(folder, 'data', 'cache', 'host', 'built.json');
+  const record = recordIn(folder, 'data');
   const installed = join(folder, 'node_modules', '.package-lock.json');
   for (const which of STARTS) {
     if (which === 'upgraded') appendFileSync(installed, '\n');
@@ -99,6 +104,7 @@ async function tryStarts({ machine, folder, check, count }: Place): Promise<void
   }
 }
 
+const recordIn = (folder: string, data: string): string => join(folder, data, 'cache', 'host', 'built.json');
 const modifiedAt = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 async function until(holds: () => boolean, timeoutMs: number): Promise<void> {

@@ -12,7 +12,7 @@ import { listenToSignals } from '../../process/signals.js';
 import { startWatchdog } from '../../process/watchdog.js';
 import { HOST_VERSION } from '../../version.js';
 import { dashboardLink } from '../dashboard-link.js';
-import type { StartOptions } from '../discord.js';
+import { type StartOptions, sayOn, started } from '../discord.js';
 import { createCompleter } from './completion.js';
 import { ConsoleError } from './instruction.js';
 import { createSession, type Session } from './session.js';
@@ -177,7 +177,7 @@ export async function runConsole(
     const playing = async () => {
       await host.start(token);
       await settled();
-      onReady?.();
+      started(config, onReady, interactive ? (sentence) => print(`cinnabar: ${sentence}`) : sayOn(terminal));
       onClose = await work?.onOpen({ plugins: () => host.plugins, print: (line) => print(line), settled });
       return interactive ? prompt() : pipe({ session, terminal, signal: curtain.signal });
     };
