@@ -122,6 +122,8 @@ export interface HostInfo {
   readonly isFirst: boolean;
   /** What the process is called in a cluster. */
   readonly member?: string | undefined;
+  /** Letters and digits that are the same in each run of this process, and in no other process or bot: a digest of its data folder. */
+  readonly installation: string;
 }
 export const HostInfo = defineToken<HostInfo>('cinnabar.host');
 

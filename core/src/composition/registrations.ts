@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { join, resolve } from 'node:path';
 // The global `performance` is a getter, and this is called with every event.
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
@@ -527,6 +528,7 @@ function registerSurfaces(service: Register): void {
     startedAt: get(KEYS.clock).now(),
     isFirst: partitionOf(get).owns(null),
     member: get(KEYS.assignment).of?.member.name,
+    installation: installationOf(get(KEYS.config)),
   }));
   service(KEYS.toolPolicies, (get) => createToolPolicies(get(KEYS.guildStates)));
   service(KEYS.tools, (get) => {
@@ -656,3 +658,7 @@ function secretStore(get: Get): SecretStore | undefined {
 function ledgerOf({ ledger }: HostConfig) {
   return ledger === undefined ? {} : { kept: ledger };
 }
+
+/** All groups of a process have its data folder. */
+const installationOf = ({ dataDir, installDir = dataDir }: HostConfig): string =>
+  createHash('sha256').update(resolve(installDir)).digest('hex').slice(0, 16);

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import {
   Access,
   Clock,
   createKeyedMutex,
   definePlugin,
-  Files,
   HostInfo,
   Identities,
   McpEndpoint,
@@ -45,7 +43,6 @@ export default definePlugin({
   inject: {
     access: Access,
     clock: Clock,
-    files: Files,
     host: HostInfo,
     identities: Identities,
     notices: OwnerNotices,
@@ -143,11 +140,7 @@ export default definePlugin({
       const { createServers } = await import('./servers/servers.js');
       const { listings } = collections;
       const opened = createServers({
-        // Of the folder with the bot's data, which no other bot has.
-        owner: createHash('sha256')
-          .update(await services.files.folder('tools'))
-          .digest('hex')
-          .slice(0, 16),
+        owner: services.host.installation,
         isKeeper: services.host.isFirst,
         settings: values.servers,
         env,

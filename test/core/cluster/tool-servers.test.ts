@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,6 +50,7 @@ async function createTwoProcesses() {
     near,
     far,
     has,
+    hostOf,
     /** Process ids of the server's programs that run. */
     running: () => readFileSync(starts, 'utf8').trim().split('\n').filter(isRunning),
     async call(
@@ -111,6 +114,23 @@ describePostgres('cluster: tool servers of mcp', () => {
     expect(await ask(far, '!mcp restart child')).to.match(/^`child` is running, with \d+ tools\.$/);
     expect(await ask(far, '!mcp restart nothing')).to.equal('There is no MCP server "nothing". Configured: child.');
     expect(running(), 'running programs').to.have.length(1).and.not.eql(before);
+  }).timeout(60_000);
+
+  it('that a killed run of a process has left end when it starts again, also where another one keeps them by now', async function () {
+    if (process.platform !== 'linux') this.skip();
+    await using two = await createTwoProcesses();
+    const { world, near, far, has, running, hostOf } = two;
+    await world.until(() => [near, far].every((channel) => has(channel, 'child_patient')));
+    const before = running();
+    const host = hostOf(far);
+    const left = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], {
+      env: { CINNABAR_MCP_PROCESS: `${host.resolve(HostInfo).installation}-1x2-of-an-earlier-run` },
+      detached: true,
+    });
+    const ended = once(left, 'exit');
+    await host.plugins.reload('mcp');
+    expect(await ended).to.deep.equal([null, 'SIGKILL']);
+    expect(running()).to.eql(before).and.to.have.length(1);
   }).timeout(60_000);
 
   it('go to the process that takes over what belongs to no server', async () => {

@@ -192,13 +192,18 @@ describe('the process of an MCP server', function () {
 
   it('that a killed bot has left behind ends when the bot starts again', async function () {
     if (process.platform !== 'linux') this.skip();
-    const { env } = createProcessTree('0123abcd');
-    const left = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { env: { ...env }, detached: true });
-    await once(left, 'spawn');
+    const run = (env: NodeJS.ProcessEnv) =>
+      spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { env, detached: true });
+    const own = run(createProcessTree('0123abcd').env);
+    const left = run({ CINNABAR_MCP_PROCESS: '0123abcd-1x2-of-an-earlier-run' });
+    const ended = once(left, 'exit');
+    await Promise.all([own, left].map((child) => child.pid ?? once(child, 'spawn')));
     await endOrphans('another');
     await endOrphans('0123abcd');
-    const [, signal] = await once(left, 'exit');
-    expect(signal).to.equal('SIGKILL');
+    expect(await ended).to.deep.equal([null, 'SIGKILL']);
+    // Another part of the same run has begun it.
+    expect([own.exitCode, own.signalCode]).to.deep.equal([null, null]);
+    own.kill('SIGKILL');
   });
 
   const floods = [

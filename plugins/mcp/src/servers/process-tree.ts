@@ -18,6 +18,8 @@ export const HAS_GROUPS = process.platform !== 'win32';
 /** Environment variable by which all processes started by a server are recognised. */
 const MARK = 'CINNABAR_MCP_PROCESS';
 const CGROUP = 'cinnabar-mcp-';
+/** Tells this run from earlier ones of the same process, also where ids of processes come again. */
+const RUN = `${process.pid}x${Math.floor(performance.timeOrigin)}`;
 
 /**
  * All processes of one server. What the server starts is found by three signs, however it has detached itself:
@@ -45,9 +47,9 @@ const endAll = () => {
   for (const kill of alive) kill();
 };
 
-/** @param owner names the bot, the same in each run: letters and digits */
+/** @param owner names the bot's process, the same in each run: letters and digits */
 export function createProcessTree(owner: string): ProcessTree {
-  const mark = `${owner}-${randomUUID()}`;
+  const mark = `${owner}-${RUN}-${randomUUID()}`;
   let child: ChildProcess | undefined;
   let cgroup: Cgroup | undefined;
   let ending: Promise<void> | undefined;
@@ -100,10 +102,11 @@ export function createProcessTree(owner: string): ProcessTree {
   };
 }
 
-/** Ends the processes that a killed earlier run of the same bot has left. */
+/** Ends the processes that a killed earlier run has left; those of this run stay, whichever group's. */
 export async function endOrphans(owner: string): Promise<void> {
-  for (const pid of strays((mark) => mark.startsWith(`${owner}-`), undefined)) signalOne(pid, 'SIGKILL');
-  for (const cgroup of cgroupsBeginning(`${CGROUP}${owner}-`)) {
+  const isLeft = (mark: string) => mark.startsWith(`${owner}-`) && !mark.startsWith(`${owner}-${RUN}-`);
+  for (const pid of strays(isLeft, undefined)) signalOne(pid, 'SIGKILL');
+  for (const cgroup of cgroupsOf(isLeft)) {
     for (const pid of cgroup.members()) signalOne(pid, 'SIGKILL');
     cgroup.kill();
     await cgroup.remove();
@@ -197,12 +200,12 @@ export function createCgroup(name: string, pid: number): Cgroup | undefined {
   return cgroupAt(folder);
 }
 
-/** Control groups that an earlier process has left there. */
-function cgroupsBeginning(prefix: string): readonly Cgroup[] {
+/** Control groups of servers with such a mark. */
+function cgroupsOf(isTheirs: (mark: string) => boolean): readonly Cgroup[] {
   const parent = ownFolder();
   if (parent === undefined) return [];
   try {
-    const names = readdirSync(parent).filter((name) => name.startsWith(prefix));
+    const names = readdirSync(parent).filter((name) => name.startsWith(CGROUP) && isTheirs(name.slice(CGROUP.length)));
     return names.map((name) => cgroupAt(join(parent, name)));
   } catch {
     return [];

@@ -19,7 +19,7 @@ import { endOrphans } from './process-tree.js';
 
 export interface ServersDependencies {
   readonly settings: Readonly<Record<string, ServerSettings>>;
-  /** Names the bot, the same in each run: letters and digits. */
+  /** Names this process, the same in each run: letters and digits. */
   readonly owner: string;
   /** Whether this process keeps the servers. Others offer the tools that it has stored. */
   readonly isKeeper: boolean;
@@ -157,12 +157,13 @@ export function createServers(parts: ServersDependencies): Servers {
 
   return {
     async open() {
+      // Also where another process keeps the servers by now: nothing else on this machine knows of them.
+      if (servers.some(({ settings }) => settings.command !== undefined)) await endOrphans(parts.owner);
       if (!parts.isKeeper) {
         listings.watch(follow);
         for (const { name } of servers) follow(name);
         return;
       }
-      if (servers.some(({ settings }) => settings.command !== undefined)) await endOrphans(parts.owner);
       for (const server of servers) {
         // The supervisor reports a failure in the log and in `!mcp list`.
         if (!(await offerStored(server))) void server.supervisor.need().catch(() => undefined);
