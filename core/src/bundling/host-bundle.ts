@@ -96,6 +96,7 @@ function entryOf(shared: readonly string[]): string {
     (path) => `${JSON.stringify(path)}: () => require(${JSON.stringify(join(WORKSPACE, path))}),`,
   );
   return `export { runCommandLine } from './dist/cli/command-line.js';
+export { tryPlugin } from './dist/plugins/check/trial.js';
 export const shared = {
 ${getters.join('\n')}
 };

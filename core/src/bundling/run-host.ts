@@ -4,25 +4,31 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import type { runCommandLine } from '../cli/command-line.js';
+import type { tryPlugin } from '../plugins/check/trial.js';
 import * as codeCache from '../process/code-cache.js';
 import * as sourceMaps from '../process/source-maps.js';
 import { holdYoungGeneration, releaseYoungGeneration } from '../process/young-generation.js';
-import { type Built, CORE, forgetBuilt, WORKSPACE } from './built.js';
+import { areFoldersSame, type Built, CORE, findBuilt, forgetBuilt, WORKSPACE } from './built.js';
 
 /** The host, as the launcher sees it. */
 export interface HostBundle {
   /** Runs one command, then ends the process. */
   runCommandLine(args: readonly string[]): Promise<void>;
+  /** See `trial.ts`. */
+  tryPlugin(...args: Parameters<typeof tryPlugin>): ReturnType<typeof tryPlugin>;
 }
 
 interface HostBundleOptions {
-  readonly withPlugins: boolean;
+  /** Whether a bot is to be started, which then allows V8 to use more memory once it is ready. */
   readonly runsBot: boolean;
+  /** Called with the reason when the bundle cannot be used. */
+  readonly onUnusable: (error: unknown) => void;
 }
 
 /** What the bundle exports; see `host-bundle.ts`. */
 interface Exports {
   readonly runCommandLine: typeof runCommandLine;
+  readonly tryPlugin: typeof tryPlugin;
   /** Modules of packages in the bundle, by path from the workspace. */
   readonly shared: Readonly<Record<string, () => unknown>>;
 }
@@ -44,12 +50,22 @@ const WASM_TIERING_BUDGET = 1_000_000_000;
 const FLAGS: readonly string[] = [`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`, '--no-allocation-site-pretenuring'];
 
 /**
- * Runs the host's bundle.
+ * Runs the current bundle of the host, with those of plugins that were built with it while no file of theirs has been added or removed.
  * @param dir the folder that it is in
- * @param options.withPlugins whether the bundles of plugins that were built with it are used, too
- * @param options.runsBot whether a bot is to be started, which then allows V8 to use more memory once it is ready
+ * @returns `undefined` when there is none, or when it cannot be used
  */
-export function runHostBundle(dir: string, built: Built, { withPlugins, runsBot }: HostBundleOptions): HostBundle {
+export function openHostBundle(dir: string, { runsBot, onUnusable }: HostBundleOptions): HostBundle | undefined {
+  const built = findBuilt(dir);
+  if (built === undefined) return undefined;
+  try {
+    return runHostBundle(dir, built, runsBot);
+  } catch (error) {
+    onUnusable(error);
+    return undefined;
+  }
+}
+
+function runHostBundle(dir: string, built: Built, runsBot: boolean): HostBundle {
   for (const flag of FLAGS) setFlagsFromString(flag);
   if (runsBot) holdYoungGeneration();
   const file = join(dir, built.script);
@@ -68,7 +84,7 @@ export function runHostBundle(dir: string, built: Built, { withPlugins, runsBot 
   const { exports } = module;
   if (!isWhole(exports)) throw new TypeError(`${file} does not export the host`);
   shareModules(exports.shared, require);
-  const builtPlugins = withPlugins ? { builtPlugins: pluginsOf(dir, built) } : {};
+  const builtPlugins = areFoldersSame(built) ? { builtPlugins: pluginsOf(dir, built) } : {};
   return {
     runCommandLine: (args) =>
       exports.runCommandLine(args, {
@@ -78,6 +94,8 @@ export function runHostBundle(dir: string, built: Built, { withPlugins, runsBot 
           void codeCache.saveCodeCaches();
         },
       }),
+    tryPlugin: (task, onStep) =>
+      exports.tryPlugin(task, onStep, { ...builtPlugins, onReady: codeCache.saveCodeCaches }),
   };
 }
 
@@ -87,7 +105,7 @@ function pluginsOf(dir: string, { plugins }: Built) {
 }
 
 function isWhole(exports: Partial<Exports>): exports is Exports {
-  return exports.runCommandLine !== undefined && exports.shared !== undefined;
+  return exports.runCommandLine !== undefined && exports.tryPlugin !== undefined && exports.shared !== undefined;
 }
 
 /**

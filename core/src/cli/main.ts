@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { areFoldersSame, BUNDLE_DIR, bundleDirOf, findBuilt, IS_SOURCE_TREE } from '../bundling/built.js';
-import { type HostBundle, runHostBundle } from '../bundling/run-host.js';
+import { BUNDLE_DIR, bundleDirOf, IS_SOURCE_TREE } from '../bundling/built.js';
+import { type HostBundle, openHostBundle } from '../bundling/run-host.js';
 
 // Few imports: commands run from the host's bundle when that is up to date, and otherwise from the host's own files.
 
@@ -18,15 +18,12 @@ await commandLine.runCommandLine(args);
 
 async function openBundle(): Promise<HostBundle | undefined> {
   const dir = await bundleDir();
-  const built = dir === undefined ? undefined : findBuilt(dir);
-  if (dir === undefined || built === undefined) return undefined;
-  try {
-    const runsBot = ['start', 'console', 'dev'].includes(positionals[0] ?? 'start');
-    return runHostBundle(dir, built, { withPlugins: areFoldersSame(built), runsBot });
-  } catch (error) {
-    process.stderr.write(`cinnabar: the built host cannot be used (${String(error)}), so this start takes longer.\n`);
-    return undefined;
-  }
+  if (dir === undefined) return undefined;
+  return openHostBundle(dir, {
+    runsBot: ['start', 'console', 'dev'].includes(positionals[0] ?? 'start'),
+    onUnusable: (error) =>
+      process.stderr.write(`cinnabar: the built host cannot be used (${String(error)}), so this start takes longer.\n`),
+  });
 }
 
 /** Of installed packages it is in the bot's data folder, which a file that cannot be read may name: the command says what is wrong with it. */

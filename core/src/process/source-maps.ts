@@ -48,11 +48,12 @@ function install(): void {
 }
 
 /**
- * undici ends each idle connection with such an error a few seconds after the last request, and Node's streams read its stack. It is shown nowhere, while
- * reading the host's map takes a third of a second and 50 MB.
+ * undici ends each idle connection with such an error, a few seconds after the last request or when the server closes it, and Node's streams read its stack.
+ * All its frames are undici's, while reading the host's map takes a third of a second and 50 MB.
  */
 function isRoutine(error: Error): boolean {
-  return 'code' in error && error.code === 'UND_ERR_INFO';
+  if (!('code' in error)) return false;
+  return error.code === 'UND_ERR_INFO' || (error.code === 'UND_ERR_SOCKET' && error.message === 'other side closed');
 }
 
 function headOf(error: Error): string {

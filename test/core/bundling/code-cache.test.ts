@@ -137,7 +137,7 @@ describe('stack traces of built files', () => {
       .and.include(`${file}:1:`);
   });
 
-  it('read no map for the error with which undici ends an idle connection', () => {
+  it('read no map for the errors with which undici ends an idle connection', () => {
     using folder = makeFolder();
     const file = join(folder.path, 'idle.cjs');
     let reads = 0;
@@ -145,14 +145,15 @@ describe('stack traces of built files', () => {
       reads += 1;
       return undefined;
     });
-    const stackOf = (code: string) => {
-      const make = runCached(Buffer.from('(function () { return new Error("socket idle timeout"); })'), file);
-      const error: unknown = typeof make === 'function' ? make() : undefined;
+    const stackOf = (code: string, message: string) => {
+      const make = runCached(Buffer.from('(function (message) { return new Error(message); })'), file);
+      const error: unknown = typeof make === 'function' ? make(message) : undefined;
       return error instanceof Error ? Object.assign(error, { code }).stack : '';
     };
-    expect(stackOf('UND_ERR_INFO')).to.include(`${file}:1:`);
+    expect(stackOf('UND_ERR_INFO', 'socket idle timeout')).to.include(`${file}:1:`);
+    expect(stackOf('UND_ERR_SOCKET', 'other side closed')).to.include(`${file}:1:`);
     expect(reads).to.equal(0);
-    expect(stackOf('UND_ERR_SOCKET')).to.include(`${file}:1:`);
+    expect(stackOf('UND_ERR_SOCKET', 'bad response')).to.include(`${file}:1:`);
     expect(reads).to.equal(1);
   });
 });

@@ -30,9 +30,10 @@ function builtHost(): Built {
 function runBundle(args: readonly string[], script: string, given: Pick<SpawnSyncOptions, 'input' | 'env'> = {}) {
   const code = `
 import { createRequire } from 'node:module';
-const { BUNDLE_DIR, findBuilt } = await import(${JSON.stringify(BUILT)});
-const { runHostBundle } = await import(${JSON.stringify(RUN_HOST)});
-const host = runHostBundle(BUNDLE_DIR, findBuilt(), { withPlugins: true, runsBot: true });
+const { BUNDLE_DIR } = await import(${JSON.stringify(BUILT)});
+const { openHostBundle } = await import(${JSON.stringify(RUN_HOST)});
+const onUnusable = (error) => { throw error; };
+const host = openHostBundle(BUNDLE_DIR, { runsBot: true, onUnusable });
 const require = createRequire(${JSON.stringify(join(WORKSPACE, 'plugins', 'chat', 'src', 'index.ts'))});
 ${script}
 await host.runCommandLine(${JSON.stringify(args)});`;

@@ -9,7 +9,8 @@ import { inspectFolder } from '../discovery.js';
 import type { Finding } from './findings.js';
 import { checkCatalogues, checkPackage } from './package-checks.js';
 import { checkSources, checkTypes, placed } from './source-checks.js';
-import type { TrialMessage, TrialResult, TrialTask } from './trial.js';
+import type { TrialResult, TrialTask } from './trial.js';
+import type { TrialMessage } from './trial-process.js';
 
 export interface CheckOptions {
   /** How often it is reloaded to detect leaks; 0: not at all. */
@@ -32,7 +33,7 @@ export interface CheckReport {
 
 /** Enough reloads to detect a leak of one version in some hundred. */
 export const RELOADS = 200;
-const SCRIPT = new URL('./trial.js', import.meta.url);
+const SCRIPT = new URL('./trial-process.js', import.meta.url);
 
 /**
  * Checks a plugin's project: its package, types, sources and catalogues, and how it behaves in the real host, in a separate process. Changes nothing in the
@@ -98,7 +99,7 @@ async function cacheOf(folder: string) {
 function runTrial(task: TrialTask, onStep: (step: string) => void): Promise<TrialResult> {
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(SCRIPT), {
-      execArgv: ['--expose-gc', '--no-warnings'],
+      execArgv: ['--no-warnings'],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     child.on('message', (message: TrialMessage) => {

@@ -5,6 +5,7 @@ import { createManualClock } from '@cinnabar/sdk/testing';
 import type { HostConfig } from '../../config/host-config.js';
 import type { Owner } from '../../contracts.js';
 import { createHost, type Host } from '../../host.js';
+import type { BuiltPlugins } from '../loader.js';
 
 /** The real host on a local Discord, for trying plugins. */
 export interface TrialHost extends AsyncDisposable {
@@ -29,6 +30,8 @@ interface TrialHostOptions {
   readonly presets?: HostConfig['presets'];
   /** Where the YAML files are; there are none when it is left out. */
   readonly configDir?: string;
+  /** Bundled plugins that were built ahead. */
+  readonly builtPlugins?: BuiltPlugins;
   /** By default a clock that does not advance: nothing happens by itself. */
   readonly clock?: Clock;
 }
@@ -64,6 +67,7 @@ export async function startTrialHost(options: TrialHostOptions): Promise<TrialHo
       env: options.env ?? {},
     },
     ...(options.only === undefined ? {} : { only: options.only }),
+    ...(options.builtPlugins === undefined ? {} : { builtPlugins: options.builtPlugins }),
   });
   const close = async () => {
     await host.stop();
@@ -95,7 +99,7 @@ export interface Versions {
 
 const COLLECTIONS = 8;
 
-/** @param collectGarbage `globalThis.gc` of a process started with `--expose-gc` */
+/** @param collectGarbage collects all garbage: `gc` of V8 */
 export function createVersions(collectGarbage: () => void): Versions {
   const refs: { readonly plugin: string; readonly ref: WeakRef<object> }[] = [];
   const known = new WeakSet<object>();

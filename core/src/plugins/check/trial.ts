@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import {
   type CollectionDefinition,
   type CommandInfo,
@@ -20,7 +22,7 @@ import { fieldsOf } from '../../storage/catalog/fields.js';
 import { fieldNamed, inner } from '../../storage/personal-data.js';
 import { HOST_VERSION } from '../../version.js';
 import { createDiscovery, type DiscoveredPlugin } from '../discovery.js';
-import { createLoader } from '../loader.js';
+import { type BuiltPlugins, createLoader } from '../loader.js';
 import { better, type Sought, wrong } from './findings.js';
 import { createVersions, startTrialHost, type TrialHost, type Versions } from './trial-host.js';
 
@@ -41,11 +43,19 @@ export interface TrialResult {
   readonly version: string;
 }
 
-/** What the process of a trial reports. */
-export type TrialMessage = { readonly step: string } | { readonly result: TrialResult } | { readonly failure: string };
+interface TrialOptions {
+  /** Bundled plugins that were built ahead, unless they are the one that is tried. */
+  readonly builtPlugins?: BuiltPlugins;
+  /** Called once everything runs. */
+  readonly onReady?: () => Promise<void>;
+}
 
 /** Loads a plugin in the real host together with the bundled ones, checks what it registers, and reloads it. */
-async function tryPlugin(task: TrialTask, onStep: (step: string) => void): Promise<TrialResult> {
+export async function tryPlugin(
+  task: TrialTask,
+  onStep: (step: string) => void,
+  options: TrialOptions = {},
+): Promise<TrialResult> {
   const { found, buildCacheDir } = task;
   const loader = createLoader({ cacheDir: join(buildCacheDir, 'plugins'), hostVersion: HOST_VERSION });
   let plugin: Plugin;
@@ -57,7 +67,7 @@ async function tryPlugin(task: TrialTask, onStep: (step: string) => void): Promi
   const declared = declarationFindings(plugin, found);
   const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-check-'));
   try {
-    const tried = await tryRunning(plugin, task, dataDir, onStep);
+    const tried = await tryRunning(plugin, task, dataDir, onStep, options);
     return {
       findings: [...declared, ...tried.findings],
       declared: [...declaredTexts(plugin), ...tried.declared],
@@ -134,6 +144,7 @@ async function tryRunning(
   task: TrialTask,
   dataDir: string,
   onStep: (step: string) => void,
+  { builtPlugins, onReady }: TrialOptions,
 ): Promise<Tried> {
   const { found, buildCacheDir } = task;
   const { id } = plugin.manifest;
@@ -146,6 +157,7 @@ async function tryRunning(
     pluginFolders: [found.path, ...task.beside],
     only: others.map((other) => other.id),
     env: Object.fromEntries(Object.keys(plugin.env?.shape ?? {}).map((name) => [name, task.env[name]])),
+    ...(builtPlugins === undefined ? {} : { builtPlugins: without(builtPlugins, found) }),
   });
   const { host } = trial;
   const before = listenersOf(host);
@@ -166,6 +178,7 @@ async function tryRunning(
     const text = `it was not tried, since it waits: ${info?.problem ?? 'something that it needs is missing'}. Where another plugin provides that, name its folder: --with FOLDER`;
     return { findings: [better('not-tried', text)], declared: [] };
   }
+  await onReady?.();
   const leaks = task.reloads === 0 ? [] : await leakFindings(trial, id, task.reloads, onStep);
   const left = await host.plugins.unload(id).then(
     ({ leftovers }) =>
@@ -186,6 +199,12 @@ async function tryRunning(
     declared: registered.declared,
   };
 }
+
+/** What is tried is built from its source as it is now. */
+const without = ({ files, onChange }: BuiltPlugins, { entry }: DiscoveredPlugin): BuiltPlugins => ({
+  files: new Map([...files].filter(([one]) => one !== entry)),
+  onChange,
+});
 
 const ownerOf = (host: Host, id: string): Owner | undefined => host.plugins.owners().find((one) => one.id === id);
 
@@ -314,9 +333,7 @@ async function leakFindings(
   reloads: number,
   onStep: (step: string) => void,
 ): Promise<readonly Sought[]> {
-  const { gc } = globalThis;
-  if (gc === undefined) throw new Error('start this process with --expose-gc');
-  const versions = createVersions(gc);
+  const versions = createVersions(garbageCollection());
   const effects = ownerOf(host, id)?.scope.effects.join(', ');
   versions.note(host.plugins.owners());
   for (let count = 1; count <= reloads; count += 1) {
@@ -340,6 +357,12 @@ async function leakFindings(
           ),
         ];
   return [...changed, ...(await leaked(versions, id, reloads))];
+}
+
+/** Not by an option of the process: V8 would refuse the compiled code that was kept of a process without it. */
+function garbageCollection(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc');
 }
 
 async function leaked(versions: Versions, id: string, reloads: number): Promise<readonly Sought[]> {
@@ -366,17 +389,3 @@ function fieldOfUnnamedGuild({ scope, schema, shared }: CollectionDefinition): s
   const named = actor instanceof z.ZodObject ? { ...actor.shape, ...schema.shape } : schema.shape;
   return 'guildId' in named ? undefined : fieldNamed(schema, IN_GUILDS);
 }
-
-// This module is the script of a separate process that was started with --expose-gc: see `check.ts`.
-const send = (message: TrialMessage, done?: () => void) => void process.send?.(message, undefined, undefined, done);
-
-process.once('message', async (task: TrialTask) => {
-  const end = (message: TrialMessage) => send(message, () => process.exit());
-  try {
-    end({ result: await tryPlugin(task, (step) => send({ step })) });
-  } catch (error) {
-    end({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) });
-  }
-});
-// The timers of the host do not keep the process alive.
-setInterval(() => undefined, 2 ** 30);
