@@ -116,6 +116,21 @@ describe('the packages that are published', () => {
     expect(problems).to.deep.equal([]);
   });
 
+  it('have declarations that need no types which are not installed with them', async () => {
+    const problems: string[] = [];
+    for (const one of packages) {
+      const untyped = Object.keys(one.manifest.devDependencies)
+        .filter((name) => name.startsWith('@types/') && name !== '@types/node')
+        .map((name) => name.slice('@types/'.length));
+      for (const path of filesOf(one).filter((file) => file.endsWith('.d.ts'))) {
+        const text = await readFile(join(ROOT, one.folder, path), 'utf8');
+        for (const name of untyped)
+          if (text.includes(`'${name}'`)) problems.push(`${one.folder}/${path} needs ${name}`);
+      }
+    }
+    expect(problems).to.deep.equal([]);
+  });
+
   it(`are small: the SDK has at most ${SDK_BYTES_AT_MOST / 1_000} kB`, () => {
     expect(packed.get('@cinnabar/sdk')?.size).to.be.within(10_000, SDK_BYTES_AT_MOST);
     expect(packed.get('@cinnabar/core')?.size).to.be.at.most(1_500_000);

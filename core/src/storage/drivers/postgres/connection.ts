@@ -1,4 +1,4 @@
-import type { Client, Pool, PoolClient, PoolConfig } from 'pg';
+import type { Pool, PoolClient, PoolConfig } from 'pg';
 
 /** The address of a database, and how to connect. */
 export interface PostgresOptions {
@@ -82,8 +82,24 @@ export interface Connections {
   /** Runs statements in a transaction. */
   transaction<T>(body: (query: Connections['query']) => Promise<T>): Promise<T>;
   /** A connection outside of the pool, not connected yet. */
-  single(): Promise<Client>;
+  single(): Promise<SingleConnection>;
   close(): Promise<void>;
+}
+
+/**
+ * What is used of a connection of `pg`. Its own type would be in the declarations of this package, and whoever compiles against these would need the types of
+ * `pg`.
+ */
+export interface SingleConnection {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  on(
+    event: 'notification',
+    listener: (message: { readonly channel: string; readonly payload?: string | undefined }) => void,
+  ): unknown;
+  connect(): Promise<unknown>;
+  query(sql: string, values?: unknown[]): Promise<{ readonly rows: readonly Row[] }>;
+  end(): Promise<void>;
 }
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,6 +1,5 @@
 import { CinnabarError, type Clock, type Logger } from '@cinnabar/sdk';
-import type { Client } from 'pg';
-import { backoffMs, type Connections, DatabaseError, databaseError } from './connection.js';
+import { backoffMs, type Connections, DatabaseError, databaseError, type SingleConnection } from './connection.js';
 
 /** A subscriber of a channel. */
 export interface ChannelListener {
@@ -35,15 +34,15 @@ export function createNotifications(options: {
 }): Notifications {
   const { connections, schema, hold, clock, log } = options;
   const channels = new Map<string, Set<ChannelListener>>();
-  let client: Client | undefined;
+  let client: SingleConnection | undefined;
   let opening: Promise<void> | undefined;
   let isClosed = false;
   let cancelRetry: () => void = () => undefined;
 
   /** The server releases the lock when the connection ends. */
-  const takePossession = async (on: Client) => {
+  const takePossession = async (on: SingleConnection) => {
     const tryLock = async (name: string) => {
-      const { rows } = await on.query<{ held: boolean }>(`SELECT ${name}(hashtextextended($1, 0)) AS held`, [
+      const { rows } = await on.query(`SELECT ${name}(hashtextextended($1, 0)) AS held`, [
         `cinnabar process ${schema}`,
       ]);
       return rows[0]?.held === true;
@@ -59,7 +58,7 @@ export function createNotifications(options: {
     throw new CinnabarError('CINNABAR_DATA_IN_USE', { folder: `the database schema ${schema}`, holder });
   };
 
-  const lost = (gone: Client, error: unknown) => {
+  const lost = (gone: SingleConnection, error: unknown) => {
     if (client !== gone) return;
     client = undefined;
     if (isClosed) return;
@@ -112,7 +111,7 @@ export function createNotifications(options: {
   const listenersOn = (channel: string) => [...(channels.get(channel) ?? [])];
 
   /** On an open connection. */
-  const begin = async (on: Client, channel: string) => {
+  const begin = async (on: SingleConnection, channel: string) => {
     try {
       await on.query(`LISTEN ${channel}`);
       await Promise.all(listenersOn(channel).map(({ missed }) => missed()));
