@@ -160,15 +160,14 @@ function withNames(path: string, text: string): string {
 }
 
 /**
- * Names that are imported from Node or discord.js become constants. Otherwise the bundler calls a getter at each use, which costs more than the whole work for
- * a message.
+ * Names that are imported from Node or discord.js become constants of what `require` returns. Otherwise the bundler calls a getter at each use, which costs more
+ * than the whole work for a message, and copies all names of the imported module for each importing file, which costs a start some megabytes.
  */
 function withConstants(code: string): string {
-  let count = 0;
-  return code.replace(/^import \{ ([^}]+) \} from '(node:[^']+|discord\.js)';/gm, (_, names: string, from: string) => {
-    count += 1;
-    return `import __all${count} from '${from}'; const { ${names.replaceAll(' as ', ': ')} } = __all${count};`;
-  });
+  return code.replace(
+    /^import \{ ([^}]+) \} from '(node:[^']+|discord\.js)';/gm,
+    (_, names: string, from: string) => `const { ${names.replaceAll(' as ', ': ')} } = require('${from}');`,
+  );
 }
 
 /** Of packages that are installed twice in the same version, one copy. */
