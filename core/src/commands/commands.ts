@@ -10,7 +10,7 @@ import {
 } from '@cinnabar/sdk';
 import type { Client } from 'discord.js';
 import type { Claims } from '../cluster/claims.js';
-import type { Boundary, CommandService, EnabledIn } from '../contracts.js';
+import type { Boundary, CommandService, EnabledIn, GuildState, OwnerChoices } from '../contracts.js';
 import type { Partition } from '../gateway/partition.js';
 import type { LanguageService } from '../languages/languages.js';
 import { createCooldowns, createLostAnswers, type Execution } from './execute.js';
@@ -124,6 +124,11 @@ export interface CommandServices {
    */
   readonly prefixes: (guildId: string | null) => readonly string[];
   readonly enabledIn: EnabledIn;
+  /** What `enabledIn` depends on: as long as both are the same objects, so is its answer. Without it nothing is remembered. */
+  readonly choices?: {
+    ofGuild(guildId: string): GuildState | undefined;
+    ofOwner(): OwnerChoices;
+  };
   /** Ids of the known plugins: some have no command with their name. */
   readonly pluginIds?: () => readonly string[];
   readonly access: Access;

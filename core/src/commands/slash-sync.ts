@@ -4,6 +4,7 @@ import { ApplicationCommandType, type Client, Routes } from 'discord.js';
 import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import type { SharedLimits } from '../cluster/limits.js';
+import type { GuildState, OwnerChoices } from '../contracts.js';
 import type { Localizations } from '../languages/languages.js';
 import type { CommandServices } from './commands.js';
 import type { Entry, Registry } from './registry.js';
@@ -26,7 +27,7 @@ const LONGEST_RETRY_MS = 30 * 60_000;
 
 type Dependencies = Pick<
   CommandServices,
-  'owns' | 'client' | 'enabledIn' | 'languages' | 'clock' | 'log' | 'syncedLists' | 'slashPace'
+  'owns' | 'client' | 'enabledIn' | 'choices' | 'languages' | 'clock' | 'log' | 'syncedLists' | 'slashPace'
 >;
 
 /** The wanted content of one list. */
@@ -40,6 +41,7 @@ export function createSlashSync(
     owns,
     client,
     enabledIn,
+    choices,
     languages,
     clock,
     log,
@@ -51,7 +53,7 @@ export function createSlashSync(
   const warned = new LRUCache<string, true>({ max: 100 });
   const synced = createSyncedLists(syncedLists, client.rest.options.api, clock, log);
   const closing = new AbortController();
-  const wantedIn = createWanted(registry, enabledIn, languages.forDiscord);
+  const wantedIn = createWanted(registry, enabledIn, choices, languages.forDiscord);
 
   const warnOnce = (error: CinnabarError) => {
     if (warned.has(error.message)) return;
@@ -137,22 +139,23 @@ const nameOf = (guildId: string | null) => guildId ?? 'dm';
 const scopeOf = (guildId: string | null): SlashScope => (guildId === null ? 'dm' : 'guild');
 const isUnwritten = (error: unknown) => error instanceof CinnabarError && error.code === 'CINNABAR_STORAGE_WRITE';
 
-/** Computes the wanted list: once for all guilds with the same enabled plugins, until a command is added or removed. */
+/**
+ * Computes the wanted list: once for all guilds with the same enabled plugins, until a command is added or removed. Most of many thousand guilds share one state,
+ * for which the plugins are looked at once.
+ */
 function createWanted(
   registry: Registry,
   enabledIn: Dependencies['enabledIn'],
+  choices: Dependencies['choices'],
   languages: () => Localizations,
 ): (guildId: string | null) => Wanted {
   let roots: readonly Entry[] | undefined;
+  let byDefault: OwnerChoices | undefined;
   let owners: readonly Entry['owner'][] = [];
+  let ofState = new WeakMap<GuildState, Wanted>();
   const known = new Map<string, Wanted>();
-  return (guildId) => {
-    const current = registry.roots();
-    if (current !== roots) {
-      known.clear();
-      roots = current;
-      owners = [...new Set(current.map(({ owner }) => owner))];
-    }
+
+  const find = (guildId: string | null, current: readonly Entry[]): Wanted => {
     const scope = scopeOf(guildId);
     const off = owners.filter((owner) => !enabledIn(guildId, owner.plugin)).map(({ id }) => id);
     const key = [scope, ...off].join(' ');
@@ -166,6 +169,23 @@ function createWanted(
       found = { ...fitted, digest: digestOf(fitted.payloads) };
       known.set(key, found);
     }
+    return found;
+  };
+
+  return (guildId) => {
+    const current = registry.roots();
+    if (current !== roots) {
+      known.clear();
+      owners = [...new Set(current.map(({ owner }) => owner))];
+    }
+    const ownerChoices = choices?.ofOwner();
+    if (current !== roots || ownerChoices !== byDefault) ofState = new WeakMap();
+    roots = current;
+    byDefault = ownerChoices;
+    const state = guildId === null ? undefined : choices?.ofGuild(guildId);
+    if (state === undefined) return find(guildId, current);
+    const found = ofState.get(state) ?? find(guildId, current);
+    ofState.set(state, found);
     return found;
   };
 }

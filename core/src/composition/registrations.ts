@@ -441,6 +441,7 @@ function registerSurfaces(service: Register): void {
       client: get(KEYS.gateway).client,
       prefixes: get(KEYS.prefixes).get,
       enabledIn: get(KEYS.enabledIn),
+      choices: { ofGuild: get(KEYS.guildStates).peek, ofOwner: get(KEYS.ownerState).peek },
       pluginIds: () =>
         get(KEYS.plugins)
           .list()
