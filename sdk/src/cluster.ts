@@ -30,7 +30,7 @@ export interface ClusterGroup {
   /** How long ago its lease was renewed: usually less than 2 seconds. */
   readonly renewedMsAgo: number | undefined;
   /** Number of commands that were begun and are not finished. */
-  readonly underWay: number;
+  readonly inFlight: number;
 }
 
 /**

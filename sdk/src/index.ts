@@ -18,6 +18,7 @@ export {
   type FairScheduler,
   type FairSlots,
   type KeyedMutex,
+  once,
   type RateLimiter,
   type Verdict,
 } from './async/concurrency.js';
@@ -134,6 +135,7 @@ export {
   type SendOnceOptions,
   type SendTextOptions,
   sendAs,
+  sendingObstacle,
   sendOnce,
   sendText,
   TEXT_LIMITS,
@@ -169,7 +171,6 @@ export {
 } from './http/addresses.js';
 export * from './identities.js';
 export * from './importers.js';
-export * from './ledger.js';
 export * from './ledger.js';
 export * from './llm.js';
 export * from './metering.js';

@@ -52,6 +52,12 @@ export interface ParticipantMessage {
   readonly cacheControl?: CacheControl;
 }
 
+/** A contribution that is a text. */
+export const textMessage = (participant: string, text: string): ParticipantMessage => ({
+  participant,
+  content: [{ type: 'text', text }],
+});
+
 export interface ModelTool {
   readonly name: string;
   readonly description: string;

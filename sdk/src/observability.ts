@@ -102,16 +102,11 @@ export interface AuditAct {
   readonly reads?: boolean | undefined;
 }
 
-export interface AuditedAct {
+export interface AuditedAct extends Omit<AuditAct, 'actor'> {
   /** In ms since the epoch. */
   readonly at: number;
   readonly userId: string;
   readonly channelId: string;
-  readonly plugin?: string | undefined;
-  readonly act: string;
-  readonly outcome: AuditOutcome;
-  readonly reason?: string | undefined;
-  readonly reads?: boolean | undefined;
 }
 
 /** The audit: every action of a guild's moderators and admins, and every refused command and press. */

@@ -45,7 +45,7 @@ export default definePlugin({
 \`\`\`
 `;
 
-    it('are found where something else is printed, and where more is; what is printed is told', async () => {
+    it('are found where something else is printed, and where more is; the report contains what was printed', async () => {
       const [first, second, third, ...more] = await complaints(
         [
           plugin,

@@ -55,7 +55,7 @@ describe('relay: tools of an agent’s own that need an approval', () => {
     await bot.discord.expectMessage({ author: bot.bot, content: 'success: The disk is wiped.' });
   });
 
-  it('are not used after a 👎, which the agent is told', async () => {
+  it('are not used after a 👎, which the agent gets as the result', async () => {
     await bot.says(bot.alice, `${bot.bot} wipe it`);
     bot.alice.react(await cardOf(), '👎');
     await bot.quiet();

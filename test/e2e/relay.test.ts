@@ -99,7 +99,7 @@ describe('relay: an agent that lives in the guild', () => {
     expect(bot.prompts.at(-1)).to.match(/^You received a direct message on Discord\.\n\n\*\*From:\*\* alice/);
   });
 
-  it('reaches nothing but the conversation that it is told of', async () => {
+  it('reaches only the conversation of its event', async () => {
     const tried: string[] = [];
     const owners = bot.you.openDm(bot.application);
     const own = bot.letta.addAgent({

@@ -91,7 +91,7 @@ describe('npm start with a token', function () {
     expect(err, 'what is logged').to.not.include(link.hash);
   });
 
-  it('ends at once when it is told twice', async () => {
+  it('ends at once after a second signal', async () => {
     await using discord = await startLocalDiscord();
     await using openai = await startOpenAiStandIn({ steps: [hang()] });
     const { you, bot, general } = inhabit(discord);

@@ -53,7 +53,7 @@ describe('security: speaking for others', () => {
     expect(thread?.messages[0]?.content).to.equal(`-# for <@${alice.id}>\nText`);
   });
 
-  it('is not the bot’s own word for the model, nor after the member’s data are deleted', async () => {
+  it('is not the bot’s own message for the model, nor after the member’s data are deleted', async () => {
     const llm = scriptedLlm([say('One.'), say('Two.')]);
     await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', 'discord-tools', llm] });
     await host.resolve(SettingsCatalog).set('discord-tools', 'mark', 'none', actorIn(host, host.you));

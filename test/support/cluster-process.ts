@@ -87,7 +87,7 @@ export function clusterProcess(
     layout: (wanted: number, recommended: number) => agreeOnLayout(database, schema, { wanted, recommended }),
     /** Calls back when something has changed in the cluster; what happened while nothing was heard counts as one change. */
     onNews: (listener: () => void) =>
-      database.listen(newsOf(schema), { heard: listener, missed: async () => listener() }),
+      database.listen(newsOf(schema), { received: listener, missed: async () => listener() }),
     /** Has the other processes look at once. */
     announce: () => database.query(`SELECT pg_notify('${newsOf(schema)}', '')`),
     claims: (lease: Lease) => claimsOn(database, lease, clock, log),

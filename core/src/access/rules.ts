@@ -192,7 +192,8 @@ export function textOfRule({ rule: { effect, target, subject }, level }: FoundRu
 
 const invalid = (key: string, detail: string) => new CinnabarError('CINNABAR_SETTING_INVALID', { key, detail });
 
-const sameSlot = (rule: AccessRule, other: AccessRule) =>
+/** Whether two rules are about the same subject and target, whatever their effects. */
+export const sameSlot = (rule: AccessRule, other: AccessRule) =>
   rule.target.kind === other.target.kind &&
   rule.target.name === other.target.name &&
   rule.subject.kind === other.subject.kind &&

@@ -379,7 +379,7 @@ export function createMemberships(client: Client, clock: Clock) {
   client.on(Events.ThreadDelete, ({ id }) => forgetPlace(id));
 
   /** Concurrent callers share one request; a failed one is repeated at the next call. */
-  const asked = <T>(
+  const shared = <T>(
     known: LRUCache<string, Remembered<T>>,
     key: string,
     knowledge: Knowledge,
@@ -404,7 +404,7 @@ export function createMemberships(client: Client, clock: Clock) {
     /** `undefined` for a user who is not in the guild. */
     async member(guild: Guild, userId: string, knowledge: Knowledge = 'recent'): Promise<GuildMember | undefined> {
       if (live()) return unlessUnreachable(guild.members.fetch(userId));
-      return asked(members, keyOf(guild.id, userId), knowledge, async () => {
+      return shared(members, keyOf(guild.id, userId), knowledge, async () => {
         const member = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
         // Otherwise other code would still find the member in the cache.
         if (member === undefined) guild.members.cache.delete(userId);
@@ -413,7 +413,7 @@ export function createMemberships(client: Client, clock: Clock) {
     },
     async isInThread(thread: PrivateThreadChannel, userId: string): Promise<boolean> {
       if (live()) return isIn(thread, userId, false);
-      return asked(threads, keyOf(thread.id, userId), 'recent', () => isIn(thread, userId, true));
+      return shared(threads, keyOf(thread.id, userId), 'recent', () => isIn(thread, userId, true));
     },
   };
 }

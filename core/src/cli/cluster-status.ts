@@ -55,9 +55,9 @@ function report({ processes, groups, takeovers }: ClusterStatus, stdout: Pick<No
     say(`${harmless(name)} (${notes.join(', ')}): groups ${held.join(', ') || 'none'}`);
   }
   const free = groups.filter(({ holder }) => holder === undefined);
-  for (const { group, holder, isServed, since = 0, renewedMsAgo = 0, underWay } of groups) {
+  for (const { group, holder, isServed, since = 0, renewedMsAgo = 0, inFlight } of groups) {
     if (holder === undefined) continue;
-    const state = isServed ? `commands under way: ${underWay}` : 'starting';
+    const state = isServed ? `commands under way: ${inFlight}` : 'starting';
     const renewed = `renewed ${(renewedMsAgo / 1_000).toFixed(1)} s ago`;
     say(`  group ${group}: ${harmless(holder)} since ${isoTime(since)}, ${renewed}, ${state}`);
   }

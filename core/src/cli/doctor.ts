@@ -13,9 +13,9 @@ import { unionOfIntents } from '../gateway/discord-sync.js';
 import {
   createGuildStates,
   createOwnerState,
-  guildStateSchema,
+  guildStateDocuments,
   isEnabledIn,
-  ownerStateSchema,
+  ownerStateDocuments,
 } from '../gateway/guild-states.js';
 import { formatIcuMessage } from '../languages/languages.js';
 import { createRedactor, secretsIn } from '../observability/log-entry.js';
@@ -107,12 +107,8 @@ async function examineInstallation(config: HostConfig): Promise<readonly ScopedF
   try {
     const storage = createStorage({ driver: createDryRunDriver(driver), log, presets, presetPlace });
     const { plugins, problems } = await loadPlugins(config);
-    const states = createGuildStates(
-      storage.collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),
-    );
-    const ownerState = createOwnerState(
-      storage.collection('owner', { scope: 'global', version: 1, schema: ownerStateSchema, shared: true }),
-    );
+    const states = createGuildStates(storage.collection('guilds', guildStateDocuments));
+    const ownerState = createOwnerState(storage.collection('owner', ownerStateDocuments));
     await ownerState.open();
     const checks = allChecks({
       config,

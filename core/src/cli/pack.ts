@@ -47,11 +47,11 @@ export async function runPack(
   const packed = await npmPack(folder, []);
   const file = join(folder, packed.filename);
   if (json) terminal.stdout.write(`${JSON.stringify({ report, refusals, file, ...packed }, undefined, 2)}\n`);
-  else terminal.stdout.write(`${told(file, packed).join('\n')}\n`);
+  else terminal.stdout.write(`${summaryOf(file, packed).join('\n')}\n`);
   return 0;
 }
 
-function told(file: string, { name, size, unpackedSize, files }: Packed): readonly string[] {
+function summaryOf(file: string, { name, size, unpackedSize, files }: Packed): readonly string[] {
   return [
     ...files.map((one) => `  ${one.path} (${inKilobytes(one.size)})`),
     `${file}: ${files.length} files, ${inKilobytes(size)} packed, ${inKilobytes(unpackedSize)} unpacked`,

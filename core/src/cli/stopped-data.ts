@@ -9,9 +9,9 @@ import { lockData } from '../data-lock/lock.js';
 import {
   createGuildStates,
   createOwnerState,
-  guildStateSchema,
+  guildStateDocuments,
   isEnabledIn,
-  ownerStateSchema,
+  ownerStateDocuments,
 } from '../gateway/guild-states.js';
 import { fetchDirectory, type GuildDirectory } from '../guild-file/directory.js';
 import { createGuildFiles, type GuildFileService, guildFileSchema } from '../guild-file/guild-files.js';
@@ -91,12 +91,8 @@ export async function onStoppedData<T>(
         return false;
       }
     });
-    const states = createGuildStates(
-      storage.collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),
-    );
-    const ownerState = createOwnerState(
-      storage.collection('owner', { scope: 'global', version: 1, schema: ownerStateSchema, shared: true }),
-    );
+    const states = createGuildStates(storage.collection('guilds', guildStateDocuments));
+    const ownerState = createOwnerState(storage.collection('owner', ownerStateDocuments));
     await ownerState.open();
     const audit = createAuditLog(
       storage.collection('audit', { scope: 'guild', version: 1, schema: auditSchema }),

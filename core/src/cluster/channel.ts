@@ -113,7 +113,7 @@ export function createClusterChannel(options: {
   const safely = (id: string) =>
     carryOut(id).catch((error: unknown) => log.warn('a request of another process could not be answered', { error }));
 
-  const heard = (text: string) => {
+  const received = (text: string) => {
     const [what, id = '', group] = text.split(' ');
     if (what === 'done') done(id);
     else if (what === 'report') reported(id, JSON.parse(text.slice(`report ${id} `.length)));
@@ -148,7 +148,7 @@ export function createClusterChannel(options: {
     async open() {
       // Before it can begin one of its own.
       await giveUpLost();
-      stopListening = database.listen(news, { heard, missed });
+      stopListening = database.listen(news, { received, missed });
       await query(`DELETE FROM ${requests} WHERE deadline < now() - ${KEPT}`);
       await carryOutAll();
     },

@@ -225,7 +225,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
         open: (partition, lease) => openGroup(partition, lease, layout),
         reachesDiscord: discord.answers,
         onEndDue: (how) => common.onEndRequest?.(how),
-        onNews: (listener) => database.listen(newsOf(schema), { heard: listener, missed: async () => listener() }),
+        onNews: (listener) => database.listen(newsOf(schema), { received: listener, missed: async () => listener() }),
       });
       void cluster.ended.then(fail);
       await evaluatePlugins();

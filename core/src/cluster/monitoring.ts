@@ -87,7 +87,7 @@ function publishCluster(metrics: Metrics, name: string, status: () => ClusterSta
     name: 'cluster_claims_under_way',
     help: 'Commands that this process has claimed and not finished.',
     labels: ['group'],
-    read: () => own().map(({ group, underWay }) => [{ group: String(group) }, underWay] as const),
+    read: () => own().map(({ group, inFlight }) => [{ group: String(group) }, inFlight] as const),
   });
   metrics.gauge({
     name: 'cluster_groups',

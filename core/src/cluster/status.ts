@@ -4,7 +4,7 @@ import { LASTS_MS, readView, takeoverReason } from './leases.js';
 
 const MOST_TAKEOVERS = 10;
 /** A longer wait belongs to another kind of work, or was abandoned; an index limits the rows that are read. */
-const UNDER_WAY = "interval '15 minutes'";
+const STILL_RUNNING = "interval '15 minutes'";
 
 const milliseconds = z.coerce.number();
 const groupSchema = z.object({
@@ -12,7 +12,7 @@ const groupSchema = z.object({
   name: z.string().nullable(),
   since: milliseconds.nullable(),
   renewed: milliseconds.nullable(),
-  under_way: milliseconds,
+  in_flight: milliseconds,
 });
 const takeoverSchema = z.object({
   group: z.number(),
@@ -29,7 +29,7 @@ export async function readStatus(query: Connections['query'], schema: string): P
     `SELECT l.group_number AS "group", coalesce(m.name, l.holder) AS name, extract(epoch FROM l.taken_at) * 1000 AS since,
        CASE WHEN l.until > '-infinity' THEN extract(epoch FROM now() - l.until) * 1000 + $1 END AS renewed,
        (SELECT count(*) FROM ${schema}.claims c WHERE c.group_number = l.group_number AND c.token = l.token AND c.done_at IS NULL
-         AND c.claimed_at > now() - ${UNDER_WAY}) AS under_way
+         AND c.claimed_at > now() - ${STILL_RUNNING}) AS in_flight
      FROM ${schema}.leases l LEFT JOIN ${schema}.members m ON m.id = l.holder ORDER BY l.group_number`,
     [LASTS_MS],
   );
@@ -48,7 +48,7 @@ export async function readStatus(query: Connections['query'], schema: string): P
     groups: z
       .array(groupSchema)
       .parse(details)
-      .map(({ group, name, since, renewed, under_way: underWay }) => {
+      .map(({ group, name, since, renewed, in_flight: inFlight }) => {
         const lease = leases.find((one) => one.group === group);
         const isHeld = lease?.holder !== undefined && !lease.isFree;
         return {
@@ -57,7 +57,7 @@ export async function readStatus(query: Connections['query'], schema: string): P
           isServed: isHeld && lease.isReady,
           since: isHeld ? (since ?? undefined) : undefined,
           renewedMsAgo: isHeld ? Math.max(0, renewed ?? 0) : undefined,
-          underWay: isHeld ? underWay : 0,
+          inFlight: isHeld ? inFlight : 0,
         };
       }),
     takeovers: z

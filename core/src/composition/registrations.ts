@@ -41,9 +41,9 @@ import {
   createGuildStates,
   createOwnerState,
   createPrefixes,
-  guildStateSchema,
+  guildStateDocuments,
   isEnabledIn,
-  ownerStateSchema,
+  ownerStateDocuments,
 } from '../gateway/guild-states.js';
 import { EVERYTHING, type Partition } from '../gateway/partition.js';
 import { alertOfAbsence, logConnections } from '../gateway/status.js';
@@ -236,17 +236,15 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
       alert: (alert) => get(KEYS.notices).alert(alert),
     }),
   );
-  service(KEYS.guildStates, (get) => {
-    const definition = { scope: 'guild', version: 1, schema: guildStateSchema } as const;
-    return createGuildStates(get(KEYS.storage).collection('guilds', definition, 'all'), {
+  service(KEYS.guildStates, (get) =>
+    createGuildStates(get(KEYS.storage).collection('guilds', guildStateDocuments, 'all'), {
       onSwitched: (plugins, guildId) => onChange({ plugins, guildId }),
       ...defined({ owns: get(KEYS.assignment).of?.partition.owns }),
-    });
-  });
+    }),
+  );
   service(KEYS.ownerState, (get) =>
-    createOwnerState(
-      get(KEYS.storage).collection('owner', { scope: 'global', version: 1, schema: ownerStateSchema, shared: true }),
-      (plugins, guildId) => onChange({ plugins, guildId }),
+    createOwnerState(get(KEYS.storage).collection('owner', ownerStateDocuments), (plugins, guildId) =>
+      onChange({ plugins, guildId }),
     ),
   );
   service(KEYS.enabledIn, (get) => createEnabledIn(get(KEYS.guildStates), get(KEYS.ownerState)));
@@ -280,7 +278,7 @@ function registerState(service: Register, onChange: (change: PluginChange) => vo
         calls: get(KEYS.tools).personalData,
         identities: get(KEYS.identities).personalData,
         rules: personalRules(
-          get(KEYS.storage).collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }),
+          get(KEYS.storage).collection('guilds', guildStateDocuments),
           get(KEYS.guildStates),
           get(KEYS.ownerState),
         ),

@@ -2,8 +2,7 @@ import { type Collection, type Manifest, type Prefixes, TOOL_POLICIES, t, UserEr
 import { accessRuleSchema } from '../access/rules.js';
 import type { EnabledIn, GuildState, GuildStates, OwnerChoices, OwnerState } from '../contracts.js';
 
-/** The shape in which a guild's state is stored. */
-export const guildStateSchema = z.object({
+const guildStateSchema = z.object({
   plugins: z.record(z.string(), z.boolean()).default({}),
   prefixes: z.array(z.string()).optional(),
   toolPolicies: z.record(z.string(), z.enum(TOOL_POLICIES)).default({}),
@@ -11,6 +10,8 @@ export const guildStateSchema = z.object({
   adminRoles: z.array(z.string()).default([]),
   accessRules: z.array(accessRuleSchema).default([]),
 });
+/** The collection of the guilds' states. */
+export const guildStateDocuments = { scope: 'guild', version: 1, schema: guildStateSchema } as const;
 type StoredState = z.output<typeof guildStateSchema>;
 
 const asState = (stored: StoredState): GuildState => ({ ...stored, prefixes: stored.prefixes });
@@ -102,11 +103,13 @@ export function createGuildStates(
   };
 }
 
-/** The stored form of the bot owner's choices. */
-export const ownerStateSchema = z.object({
+const ownerStateSchema = z.object({
   accessRules: z.array(accessRuleSchema).default([]),
   plugins: z.record(z.string(), z.boolean()).default({}),
 });
+
+/** The collection with the bot owner's choices. */
+export const ownerStateDocuments = { scope: 'global', version: 1, schema: ownerStateSchema, shared: true } as const;
 
 const NO_CHOICES: OwnerChoices = Object.freeze({ accessRules: Object.freeze([]), plugins: Object.freeze({}) });
 

@@ -525,14 +525,14 @@ export function raisedOf(
   at: number,
   redact: (text: string) => string = (text) => text,
 ): Raised & { readonly reason: string } {
-  const said = (language: Language | undefined): Words => {
+  const wordsIn = (language: Language | undefined): Words => {
     const { text, remedy } = speaking(language, () => worded(alert));
     return { text: redact(text).slice(0, LONGEST_PART), remedy: redact(remedy).slice(0, LONGEST_PART) };
   };
-  const words = said(undefined);
+  const words = wordsIn(undefined);
   return {
     ...words,
-    translated: Object.fromEntries(languages.map((language) => [language.locale, said(language)])),
+    translated: Object.fromEntries(languages.map((language) => [language.locale, wordsIn(language)])),
     at,
     count: 1,
     reason: alert.reason ?? words.text,

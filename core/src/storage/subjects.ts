@@ -49,7 +49,7 @@ interface Shard {
   /** `undefined` until it was read. */
   known: Known | undefined;
   /** Lines that are being written: a rewrite must include them. */
-  readonly underWay: Set<Promise<void>>;
+  readonly writing: Set<Promise<void>>;
 }
 
 /** Keeps the index in journals of the host, beside the documents: a backup contains both. */
@@ -66,7 +66,7 @@ export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): Su
       const shard = shards.get(name) ?? {
         journal: createJournal(driver.journal([...ROOT, name]), lineSchema),
         known: undefined,
-        underWay: new Set(),
+        writing: new Set(),
       };
       shards.set(name, shard);
       return task(shard);
@@ -74,7 +74,7 @@ export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): Su
   };
 
   const load = async (shard: Shard): Promise<Known> => {
-    await Promise.allSettled(shard.underWay);
+    await Promise.allSettled(shard.writing);
     if (shard.known !== undefined) return shard.known;
     const { records } = await shard.journal.read();
     const known: Known = new Map();
@@ -106,8 +106,8 @@ export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): Su
       // The next caller does not wait for the disk: concurrent additions are written together.
       const { shard, written } = await withShard(id, async (shard) => {
         const written = begin(shard, id);
-        shard.underWay.add(written);
-        const done = () => shard.underWay.delete(written);
+        shard.writing.add(written);
+        const done = () => shard.writing.delete(written);
         written.then(done, done);
         return { shard, written };
       });
@@ -115,7 +115,7 @@ export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): Su
         await written;
       } finally {
         // Most journals are not written to again soon.
-        if (shard.underWay.size === 0) await shard.journal.release();
+        if (shard.writing.size === 0) await shard.journal.release();
       }
     };
     await Promise.all([...new Set(ids)].map(noteOne));
@@ -149,7 +149,7 @@ export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): Su
       }),
     async idle() {
       await mutex.idle();
-      await Promise.allSettled([...shards.values()].flatMap(({ underWay }) => [...underWay]));
+      await Promise.allSettled([...shards.values()].flatMap(({ writing }) => [...writing]));
     },
   };
 }

@@ -293,14 +293,14 @@ interface TrackedDriver {
 }
 
 function createTrackedDriver(driver: Driver): TrackedDriver {
-  const underWay = new Set<Promise<unknown>>();
+  const pending = new Set<Promise<unknown>>();
   const track = <T>(operation: Promise<T>): Promise<T> => {
     const done = operation.then(
       () => undefined,
       () => undefined,
     );
-    underWay.add(done);
-    void done.then(() => underWay.delete(done));
+    pending.add(done);
+    void done.then(() => pending.delete(done));
     return operation;
   };
   const sharing = (shared: SharedDocuments): SharedDocuments => ({
@@ -338,8 +338,8 @@ function createTrackedDriver(driver: Driver): TrackedDriver {
   return {
     driver: tracked,
     async idle() {
-      const busy = underWay.size > 0;
-      while (underWay.size > 0) await Promise.all(underWay);
+      const busy = pending.size > 0;
+      while (pending.size > 0) await Promise.all(pending);
       return busy;
     },
   };

@@ -116,7 +116,7 @@ export function createLiveCall(proposal: Proposal, trail: AuditTrail, ledger: Ca
     trail,
     keptPrivate: false,
     ended,
-    row: () => (abandoned ? undefined : ledger.underWay(id)),
+    row: () => (abandoned ? undefined : ledger.running(id)),
     move,
     end,
     abandon,

@@ -36,7 +36,7 @@ export interface CallLedger extends Ledger {
   /** The call with that key, until 30 days after its end; without its row when that was damaged or forgotten. */
   byKey(key: string): Promise<KeyedRow | undefined>;
   /** The row of a running call in this process; `undefined` once it has ended. */
-  underWay(callId: string): LedgerEntry | undefined;
+  running(callId: string): LedgerEntry | undefined;
   /** The ended calls that a member requested, and their removal. */
   readonly personalData: PersonalData;
   /** Archives an ended call, after its end was announced. Never rejects: failures are repeated with the next call. */
@@ -96,8 +96,8 @@ export function createLedger({
     });
 
   const recent: Ledger['recent'] = (filter) => {
-    const underWay = [...open.values()].map((call) => call.entry);
-    return history.recent([...underWay, ...ended.values()], filter);
+    const running = [...open.values()].map((call) => call.entry);
+    return history.recent([...running, ...ended.values()], filter);
   };
 
   return {
@@ -109,7 +109,7 @@ export function createLedger({
       return entry;
     },
     move,
-    underWay: (callId) => open.get(callId)?.entry,
+    running: (callId) => open.get(callId)?.entry,
     get,
     async byKey(key) {
       const callId = await store.byKey(key);
@@ -205,7 +205,7 @@ export const idempotencyKeyOf = ({ key, attempt = 1 }: ToolRequest): string | un
 
 /** Makes a call with a key once. A repeated request gets the outcome of the first one: from memory while it runs, from the ledger afterwards. */
 export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: Pick<ToolRegistry, 'get'>) {
-  const underWay = new Map<string, { readonly request: ToolRequest; readonly outcome: Promise<Outcome> }>();
+  const inFlight = new Map<string, { readonly request: ToolRequest; readonly outcome: Promise<Outcome> }>();
 
   const hashIn = async ({ name, arguments: given }: ToolRequest) => {
     const definition = registry.get(name)?.definition;
@@ -247,7 +247,7 @@ export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: P
 
   /** The key is removed from memory before the outcome is announced: a request after the announcement is answered from the ledger. */
   const answer = async (key: string, request: ToolRequest, invoke: () => Promise<Outcome>): Promise<Outcome> => {
-    const over = () => underWay.delete(key);
+    const over = () => inFlight.delete(key);
     try {
       const known = (await earlier(key, request)) ?? (await invoke());
       if (known.status === 'deferred') void known.settled.finally(over);
@@ -264,12 +264,12 @@ export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: P
     if (key === undefined) return invoke();
     const { attempt = 1 } = request;
     if (!Number.isInteger(attempt) || attempt < 1) return refused(request, t('attempts are counted from 1'));
-    const same = underWay.get(key);
+    const same = inFlight.get(key);
     if (same !== undefined) {
       return (await isSameRequest(same.request, request)) ? same.outcome : belongsToAnother(request);
     }
     const outcome = answer(key, request, invoke);
-    underWay.set(key, { request, outcome });
+    inFlight.set(key, { request, outcome });
     return outcome;
   };
 }

@@ -49,14 +49,14 @@ function processLine({ name, version, isDraining, isConnected, groups }: Cluster
   ].join(', ');
 }
 
-function groupLine({ group, holder, isServed, since, renewedMsAgo, underWay }: ClusterGroup): string {
+function groupLine({ group, holder, isServed, since, renewedMsAgo, inFlight }: ClusterGroup): string {
   if (holder === undefined) return t('• ⚠️ Group {group}: **not served by any process**', { group });
   const values = {
     group,
     name: plainText(holder),
     since: timestamp(since ?? 0, 'R'),
     age: ((renewedMsAgo ?? 0) / 1_000).toFixed(1),
-    count: underWay,
+    count: inFlight,
   };
   return isServed
     ? t(

@@ -107,7 +107,7 @@ export const settings = {
       .max(50)
       .default([])
       .describe(
-        'Kinds of trouble of which the owner of the bot gets no message, such as model-resting; the log has them',
+        'Alerts that are not sent to the owner of the bot, by their kind, such as model-resting; they are still logged',
       ),
   }),
   guild: z.object({

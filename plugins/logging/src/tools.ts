@@ -1,4 +1,4 @@
-import { type Actor, channelCalled, findSendable, requireGuildOf, t, UserError, z } from '@cinnabar/sdk';
+import { type Actor, channelCalled, requireGuildOf, sendingObstacle, t, UserError, z } from '@cinnabar/sdk';
 import type { Guild } from 'discord.js';
 import { KINDS, type Kind, type LoggingContext } from './event-log.js';
 
@@ -7,16 +7,6 @@ const ALL: readonly Kind[] = ['edits', 'deletions', 'joins', 'memberChanges', 'c
 
 /** What `!set logging` does for admins, as tools: which events are logged, and where. */
 export function registerTools({ tool, client, settings, services }: LoggingContext): void {
-  /** Why nothing can be logged in a channel; `undefined` when it can. */
-  const obstacleIn = async (guild: Guild, channelId: string): Promise<string | undefined> => {
-    const channel = await findSendable(client, channelId);
-    if (channel === undefined || channel.isDMBased() || channel.guildId !== guild.id)
-      return t('That channel is gone, or nothing can be written in it.');
-    const me = guild.members.me;
-    const may = me === null || channel.permissionsFor(me).has(['ViewChannel', 'SendMessages']);
-    return may ? undefined : t('I may not write in that channel.');
-  };
-
   const overview = async (guild: Guild): Promise<string> => {
     const chosen = await settings.guild(guild).get();
     const lines = await Promise.all(
@@ -24,7 +14,7 @@ export function registerTools({ tool, client, settings, services }: LoggingConte
         if (!chosen[kind]) return `⚪ ${nameOf(kind)}`;
         const place = chosen[KINDS[kind]] ?? chosen.channel;
         if (place === undefined) return `🟢 ${nameOf(kind)} → ${t('nowhere')}`;
-        const obstacle = await obstacleIn(guild, place);
+        const obstacle = await sendingObstacle(guild, place);
         return `🟢 ${nameOf(kind)} → <#${place}>${obstacle === undefined ? '' : ` ⚠️ ${obstacle}`}`;
       }),
     );
@@ -42,7 +32,7 @@ export function registerTools({ tool, client, settings, services }: LoggingConte
     // It shows messages from other channels: an admin chooses a channel that they know.
     if (!(await services.access.mayEnter(actor, { guildId: guild.id, channelId: id }, ['SendMessages'])))
       throw new UserError(t('You cannot write in that channel.'));
-    const obstacle = await obstacleIn(guild, id);
+    const obstacle = await sendingObstacle(guild, id);
     if (obstacle !== undefined) throw new UserError(obstacle);
     return id;
   };

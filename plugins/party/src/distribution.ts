@@ -6,6 +6,7 @@ import {
   type ParticipantMessage,
   sentenceOf,
   t,
+  textMessage,
   UserError,
   type WorkCharge,
   z,
@@ -136,17 +137,13 @@ function lootMessage(characters: readonly Character[], lootDescription: string):
     characters: characters.map(({ name, role, gear }) => ({ name, role, gear_preferences: gear })),
     loot_description: lootDescription,
   };
-  return said('Party', JSON.stringify(data, null, 2));
+  return textMessage('Party', JSON.stringify(data, null, 2));
 }
 
 /** The second and last attempt: the model's answer, and what was wrong with it. */
 function repairMessages(answer: string, problems: readonly string[]): ParticipantMessage[] {
   const complaint = ['That cannot be used:', ...problems.map((problem) => `- ${problem}`), 'Answer again, in full.'];
-  return [said(QUARTERMASTER, answer), said('Party', complaint.join('\n'))];
-}
-
-function said(participant: string, text: string): ParticipantMessage {
-  return { participant, content: [{ type: 'text', text }] };
+  return [textMessage(QUARTERMASTER, answer), textMessage('Party', complaint.join('\n'))];
 }
 
 const MOST_ITEMS = 100;

@@ -47,7 +47,7 @@ const WITHHELD = null;
 /** The parts of a persona's state that came from one member: goals and desires, and their changes. */
 async function exportFromStates(collections: PersonaCollections, userId: string, mayRead: MayRead): Promise<unknown> {
   const found: Record<string, unknown> = {};
-  const told = (items: readonly Item[]) =>
+  const readableItems = (items: readonly Item[]) =>
     Promise.all(
       items
         .filter((item) => item.userId === userId)
@@ -68,8 +68,8 @@ async function exportFromStates(collections: PersonaCollections, userId: string,
           : WITHHELD,
       }));
       const theirs = {
-        goals: await told(state.goals),
-        desires: await told(state.desires),
+        goals: await readableItems(state.goals),
+        desires: await readableItems(state.desires),
         changes: await Promise.all(changes),
       };
       if (Object.values(theirs).some((list) => list.length > 0)) found[id] = theirs;

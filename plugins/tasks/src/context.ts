@@ -158,7 +158,7 @@ export interface RunControl {
   woken(): Promise<void>;
   wake(): void;
   /** The running tool calls by their ids, so that a stop can learn how they ended. */
-  readonly underWay: Map<string, Promise<Outcome>>;
+  readonly inFlight: Map<string, Promise<Outcome>>;
   /** The call that this worker began in the write of its step: it was never invoked before. */
   begunNow: string | undefined;
   /** When Discord was last asked whether the member is still in the guild. */
@@ -186,7 +186,7 @@ export function createControl(recognise: boolean): RunControl {
         wake = resolve;
       }),
     wake: () => wake(),
-    underWay: new Map(),
+    inFlight: new Map(),
     begunNow: undefined,
     askedAt: Number.NEGATIVE_INFINITY,
     recognise,

@@ -16,7 +16,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import type { TaskContext } from './context.js';
-import { outcomeWord, statusWords, underWay } from './discord/wording.js';
+import { outcomeWord, runningCalls, statusWords } from './discord/wording.js';
 import { assertMay, TASK_POLICY } from './permissions.js';
 import { redactForPeople } from './prompt/redaction.js';
 import { type Entry, isFinal, labelOf, type Task } from './task.js';
@@ -367,7 +367,7 @@ async function details(context: TaskContext, { id }: TaskInfo, actor: Actor): Pr
 /** Tool calls with their results, and the text between them, in the order of the steps. */
 function stepsOf(task: Task): readonly WebStep[] {
   const said = task.entries.flatMap((entry, index) => textOf(entry, index));
-  const calls = [...task.log, ...underWay(task)].map(
+  const calls = [...task.log, ...runningCalls(task)].map(
     ({ n, tool, input, outcome, result }, index): WebStep & { readonly n: number } => ({
       n,
       id: `call-${index}`,

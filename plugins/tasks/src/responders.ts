@@ -1,12 +1,12 @@
 import {
   type LlmCompletion,
   type ModelTool,
-  type ParticipantMessage,
   participantNames,
   type Registrar,
   type Tasks,
   type Turn,
   t,
+  textMessage,
   UserError,
   withoutNotes,
   z,
@@ -51,11 +51,6 @@ export function registerResponders(
 const PROMPT = (self: string) =>
   `You are ${self}, an assistant on Discord. Be brief. Never say that you will do something unless you call begin_task.`;
 
-const said = (participant: string, text: string): ParticipantMessage => ({
-  participant,
-  content: [{ type: 'text', text }],
-});
-
 /** The conversation before the message, as far as the member may read it. If it cannot be read, the model answers without it. */
 async function conversationOf({ contexts, log }: TaskContext, { actor, message, signal }: Turn) {
   try {
@@ -94,8 +89,8 @@ async function decide(context: TaskContext, tasks: Tasks, turn: Turn): Promise<v
     self,
     system: [PROMPT(self), ...(instructions === undefined ? [] : [instructions])].join('\n\n'),
     messages: [
-      ...lines.map(({ own, speaker, text }) => said(own ? self : speaker, text)),
-      said(participant, withoutNotes(turn.text)),
+      ...lines.map(({ own, speaker, text }) => textMessage(own ? self : speaker, text)),
+      textMessage(participant, withoutNotes(turn.text)),
     ],
     tools: [BEGIN],
     signal: turn.signal,

@@ -29,7 +29,6 @@ const reading = z.object({
 
 /** One reading of the metrics that `/metrics` publishes. */
 export type Reading = z.output<typeof reading>;
-export type UnderWay = Reading['underWay'][number];
 /** What is kept of a reading. */
 export interface Sample extends Omit<Reading, 'underWay'> {
   readonly at: number;

@@ -1,4 +1,4 @@
-import { type Actor, findSendable, t, translated, UserError } from '@cinnabar/sdk';
+import { type Actor, sendingObstacle, t, translated, UserError } from '@cinnabar/sdk';
 import type { Guild, GuildMember, PermissionsString } from 'discord.js';
 import { fillIn, KINDS, type Kind, LIMITS, problemOf, TEXTS, type WelcomeContext } from './context.js';
 import { arrivalOf } from './greeter.js';
@@ -27,7 +27,7 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
       const needed: readonly PermissionsString[] = ['SendMessages'];
       if (!(await services.access.mayEnter(actor, { guildId: guild.id, channelId }, needed)))
         throw new UserError(t('You cannot write in that channel.'));
-      const obstacle = await obstacleIn(guild, channelId);
+      const obstacle = await sendingObstacle(guild, channelId);
       if (obstacle !== undefined) throw new UserError(obstacle);
       await settings.guild(guild).set({ [key]: channelId });
       const values = { channel: `<#${channelId}>` };
@@ -78,7 +78,7 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
         .get();
       const place = async (id: string | undefined, kind: 'greeting' | 'goodbye', texts: readonly string[]) => {
         if (id === undefined) return t('nowhere');
-        const obstacle = await obstacleIn(guild, id);
+        const obstacle = await sendingObstacle(guild, id);
         const problems = [
           ...(obstacle === undefined ? [] : [obstacle]),
           ...(texts.length > 0
@@ -125,16 +125,6 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
     return [
       `⚠️ ${t('I do not hear of new members: the owner of the bot has to allow me the intent Server Members, in the Developer Portal and in my configuration (`intents`).')}`,
     ];
-  }
-
-  /** Why nothing can be posted in a channel; `undefined` when it can. */
-  async function obstacleIn(guild: Guild, channelId: string): Promise<string | undefined> {
-    const channel = await findSendable(client, channelId);
-    if (channel === undefined || channel.isDMBased() || channel.guildId !== guild.id)
-      return t('That channel is gone, or nothing can be written in it.');
-    const me = guild.members.me;
-    const may = me === null || channel.permissionsFor(me).has(['ViewChannel', 'SendMessages']);
-    return may ? undefined : t('I may not write in that channel.');
   }
 }
 

@@ -17,11 +17,11 @@ const FILE_PATIENCE_MS = 1_000;
 export async function settled(world: World, traffic: Traffic, own: OwnRequests, timeoutMs: number): Promise<void> {
   const until = performance.now() + timeoutMs;
   const filesBusy = createFileWork(FILE_PATIENCE_MS);
-  const busy = () => traffic.underWay > 0 || own.underWay > traffic.held || filesBusy();
+  const busy = () => traffic.inFlight > 0 || own.inFlight > traffic.held || filesBusy();
   let quiet = 0;
   while (quiet < QUIET_ROUNDS) {
     if (performance.now() > until) {
-      const count = Math.max(traffic.underWay, own.underWay - traffic.held);
+      const count = Math.max(traffic.inFlight, own.inFlight - traffic.held);
       throw new Error(`Not settled within ${timeoutMs} ms: ${count} requests under way.`);
     }
     if (busy()) {
@@ -79,7 +79,7 @@ function turn(): Promise<void> {
 
 /** HTTP requests to this server that clients in this very process have begun, and whose answers they have not yet read. */
 interface OwnRequests {
-  readonly underWay: number;
+  readonly inFlight: number;
   /** Grows with each that begins or ends. */
   readonly activity: number;
   stop(): void;
@@ -106,7 +106,7 @@ export function watchOwnRequests(origin: string): OwnRequests {
   subscribe('undici:request:trailers', onEnd);
   subscribe('undici:request:error', onEnd);
   return {
-    get underWay() {
+    get inFlight() {
       return open.size;
     },
     get activity() {
@@ -154,29 +154,29 @@ export interface Traffic {
   /** Grows with everything that happens. */
   readonly activity: number;
   /** Without those that are held. */
-  readonly underWay: number;
+  readonly inFlight: number;
   readonly held: number;
 }
 
 export function createTraffic(): Traffic {
   let activity = 0;
-  let underWay = 0;
+  let inFlight = 0;
   let held = 0;
   return {
     begin: () => {
       activity += 1;
-      underWay += 1;
+      inFlight += 1;
     },
     end: () => {
-      underWay -= 1;
+      inFlight -= 1;
     },
     hold: () => {
-      underWay -= 1;
+      inFlight -= 1;
       held += 1;
     },
     release: () => {
       activity += 1;
-      underWay += 1;
+      inFlight += 1;
       held -= 1;
     },
     touch: () => {
@@ -185,8 +185,8 @@ export function createTraffic(): Traffic {
     get activity() {
       return activity;
     },
-    get underWay() {
-      return underWay;
+    get inFlight() {
+      return inFlight;
     },
     get held() {
       return held;

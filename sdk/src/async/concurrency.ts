@@ -352,3 +352,12 @@ export function createCircuitBreaker(
   };
   return breaker;
 }
+
+/** Makes something at the first call, and returns the same at every later one. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Client, Message, MessageCreateOptions, MessageMentionOptions, SendableChannels } from 'discord.js';
+import type { Client, Guild, Message, MessageCreateOptions, MessageMentionOptions, SendableChannels } from 'discord.js';
 import { onAbort, sleep } from '../async/waiting.js';
 import type { Clock } from '../clock.js';
 import type { Logger } from '../observability.js';
@@ -197,16 +197,16 @@ export async function sendOnce(
 
   /** By an attempt of which no answer came. */
   async function sentBefore(): Promise<Message | undefined> {
-    return clock.now() - firstAt >= NONCE_KEPT_MS ? look() : heard();
+    return clock.now() - firstAt >= NONCE_KEPT_MS ? look() : cachedCopy();
   }
 
   /** The gateway tells the nonces of the bot's own messages; a history read by REST does not. */
-  function heard(): Message | undefined {
+  function cachedCopy(): Message | undefined {
     return channel.messages.cache.find(({ nonce, author }) => nonce === once.nonce && isOwn(author.id));
   }
 
   async function look(): Promise<Message | undefined> {
-    const known = heard();
+    const known = cachedCopy();
     if (known !== undefined) return known;
     const since = await channel.messages.fetch({
       limit: LOOKED_THROUGH,
@@ -329,4 +329,14 @@ export async function findSendableIn(
 ): Promise<SendableChannels | undefined> {
   const channel = await findSendable(client, channelId);
   return channel === undefined || channel.isDMBased() || channel.guildId !== guildId ? undefined : channel;
+}
+
+/** Why the bot cannot write in a channel of a guild, as a sentence; `undefined` when it can. */
+export async function sendingObstacle(guild: Guild, channelId: string): Promise<string | undefined> {
+  const channel = await findSendable(guild.client, channelId);
+  if (channel === undefined || channel.isDMBased() || channel.guildId !== guild.id)
+    return t('That channel is gone, or nothing can be written in it.');
+  const me = guild.members.me;
+  const may = me === null || channel.permissionsFor(me).has(['ViewChannel', 'SendMessages']);
+  return may ? undefined : t('I may not write in that channel.');
 }

@@ -70,7 +70,7 @@ describe('what takes effect elsewhere', () => {
     expect(await ask(actor(alice), at(thread))).to.equal('reach');
   });
 
-  it('keeps a private thread from who was taken out of it, also where Discord does not tell of that, and who is in it themselves', async () => {
+  it('keeps a private thread from a member who was removed from it, also where Discord sends no event for that, and from none who is in it themselves', async () => {
     await using harness = await openTwoHarnesses({ intents: ['Guilds', 'GuildMessages'] });
     const { access, actor, bob, general, at, ask, client, discord } = harness;
     const thread = bob.startThread(general, 'secret', { private: true });

@@ -66,7 +66,7 @@ describe('the host’s bundle', () => {
     expect(stdout).to.match(/^m1 you: !language\nm2 Cinnabar: /);
   });
 
-  it('is the one copy of its packages: what asks for discord.js gets the classes of the host', () => {
+  it('is the only copy of its packages: importers of discord.js get the classes of the host', () => {
     const script = `
 const { Client, DiscordAPIError } = require('discord.js');
 const rest = require('@discordjs/rest');

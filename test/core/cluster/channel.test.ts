@@ -95,7 +95,7 @@ describePostgres('cluster: what hosts ask of one another', () => {
     await failure('CINNABAR_CLUSTER_NO_ANSWER', () => first.channel.ask(0, double, 7, { deadlineMs: 500 }));
   });
 
-  it('is carried out once, by the one who holds the lease, whoever else hears of it', async () => {
+  it('is carried out once, by the holder of the lease, although other processes receive it', async () => {
     await using database = await testDatabase();
     await using asker = await hostOn(database, 0, 1);
     await asker.channel.open();

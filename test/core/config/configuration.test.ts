@@ -105,7 +105,7 @@ describe('an edit of the configuration while the bot runs', () => {
     expect(await configuration.layers(null)).to.deep.equal([]);
   });
 
-  it('is told to listeners once, a moment after the folder stirs, however often it does', async () => {
+  it('is passed to listeners once, a moment after files of the folder change, however many do', async () => {
     using folder = makeFolder({ 'config/shared.yaml': 'a: 1', 'config/bots/claude.yaml': 'b: 1' });
     const { configuration, clock, watched } = setUp(folder, { botName: 'claude' });
     await configuration.start();
@@ -174,7 +174,7 @@ describe('an edit of the configuration while the bot runs', () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it('that cannot be read leaves the last good content in force, and is told once with file and line', async () => {
+  it('that cannot be read leaves the last good content in force, and is reported once with file and line', async () => {
     using folder = makeFolder({ 'config/shared.yaml': 'a: 1' });
     const { configuration, problems, said } = setUp(folder);
     await configuration.layers(null);
@@ -236,7 +236,7 @@ describe('an edit of the configuration while the bot runs', () => {
 });
 
 describe('a key that no plugin claims', () => {
-  it('is told once at the start, with what was probably meant', async () => {
+  it('is reported once at the start, with what was probably meant', async () => {
     using folder = makeFolder({ 'config/shared.yaml': 'mode: chat\nrecency_windw: 5\nquux: 1\n' });
     const { configuration, said } = setUp(folder);
     configuration.claim(['mode', 'recencyWindow']);
@@ -251,7 +251,7 @@ describe('a key that no plugin claims', () => {
     configuration.stop();
   });
 
-  it('is told when it appears in an edit, and when its plugin has gone', async () => {
+  it('is reported when it appears in an edit, and when its plugin has gone', async () => {
     using folder = makeFolder({ 'config/shared.yaml': 'mode: chat\n' });
     const { configuration, said } = setUp(folder);
     const release = configuration.claim(['mode']);

@@ -83,7 +83,7 @@ describePostgres('secrets of a cluster', () => {
     expect(one.secrets.environment()).to.deep.equal({});
   });
 
-  it('cannot be read with another key, which the owner hears of, or taken for another secret', async () => {
+  it('cannot be read with another key, which is reported to the owner, or taken for another secret', async () => {
     await using place = await testDatabase();
     await using one = await secretsOn(place, 0);
     await one.secrets.set('BANK_KEY', VALUE);

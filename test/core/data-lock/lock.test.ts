@@ -189,7 +189,7 @@ describe('the lock on a folder of data', () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it('that says nothing understandable is taken over when nobody has touched it for a minute', async () => {
+  it('that cannot be parsed is taken over when it has not changed for a minute', async () => {
     using folder = makeFolder({ lock: '{"pid":' });
     (await lockData(folder.path, createManualClock())).release();
   });

@@ -75,7 +75,7 @@ describePostgres('the doctor of a cluster', () => {
     expect(venus).to.include('It serves no servers at the moment, and was not examined');
   }).timeout(60_000);
 
-  it('asks in the language of the one who asks', async () => {
+  it('answers in the language of the requester', async () => {
     await using three = await createThreeProcesses();
     const { world, direct } = three;
     const chosen = world.owner.say(direct, '!language me de');

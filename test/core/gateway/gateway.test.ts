@@ -48,7 +48,7 @@ describe('the gateway', () => {
     expect(ran).to.have.length(12);
   });
 
-  it('keeps the events of a guild from plugins that are disabled there, without a word from the plugin', async () => {
+  it('keeps the events of a guild from plugins that are disabled there, without code in the plugin', async () => {
     const heard: string[] = [];
     await using host = await createTestHost({ plugins: [listening('ear', heard), listening('other', heard)] });
     await host.resolve(Plugins).disable(host.guild.id, 'ear');

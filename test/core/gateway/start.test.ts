@@ -96,7 +96,7 @@ describe('a start while Discord is away', () => {
     ],
   ];
   for (const [name, prepare, words] of ways) {
-    it(`waits with a word and starts when it is back: ${name}`, async () => {
+    it(`waits with a message and starts when it is back: ${name}`, async () => {
       await using bot = await begin(prepare);
       expect(bot.terminal()).to.match(words);
       bot.discord.faults.clear();

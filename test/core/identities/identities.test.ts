@@ -53,7 +53,7 @@ function slowDriver() {
 }
 
 describe('identities', () => {
-  it('are kept, and listed where they have been let in', async () => {
+  it('are stored, and listed where they have a grant', async () => {
     const driver = createMemoryDriver();
     const abroad = agent({ id: 'relay:777:w', grants: [grant({ guildId: '777' }), grant({ guildId: null })] });
     await open(driver).save(agent());
@@ -126,10 +126,10 @@ describe('identities', () => {
   });
 });
 
-describe('the grants that somebody gave', () => {
+describe('the grants that a user gave', () => {
   const shared = agent({ grants: [grant(), grant({ guildId: '777', userId: '2' })] });
 
-  it('are shown to them, and end when they want to be forgotten; an agent whom nobody else let in goes with them', async () => {
+  it('are shown to them, and end with the deletion of their data, as does an agent without another grant', async () => {
     const driver = createMemoryDriver();
     const room = open(driver);
     const theirs = agent({ id: 'relay:dm:1', grants: [grant({ guildId: null })] });

@@ -88,7 +88,7 @@ describe('what is logged', () => {
     });
   });
 
-  it('names Discord objects by kind and id, so that nobody reads along', async () => {
+  it('names Discord objects by kind and id, so that the log contains no message text', async () => {
     class Message {
       constructor(
         readonly id: string,

@@ -51,7 +51,7 @@ async function createTeamWorld(): Promise<TestWorld> {
 }
 
 describe("notices to the bot's owner", () => {
-  it('tell of a damaged document, which stops nothing', async () => {
+  it('report a damaged document, which stops nothing', async () => {
     const { plugin } = ownerOf('quiet');
     await using first = await createTestHost({ plugins: [plugin] });
     const { dataDir, guild } = first;
@@ -130,7 +130,7 @@ describe("notices to the bot's owner", () => {
     expect(received(host)).to.have.length(1);
   });
 
-  it('reach an owner later who could not be reached when another was, over a restart too, and nobody twice', async () => {
+  it('reach an owner later who could not be reached when another was, over a restart too, and none of them twice', async () => {
     using folder = makeFolder();
     const world = await createTeamWorld();
     const { discord, application, you, bob } = world;
@@ -153,7 +153,7 @@ describe("notices to the bot's owner", () => {
     await discord.close();
   });
 
-  it('tell of a start after a crash, once an hour in a crash loop', async () => {
+  it('report a start after a crash, once an hour in a crash loop', async () => {
     using folder = makeFolder();
     await using world = await createTestHost({ plugins: [] });
     await world.stop();
@@ -177,7 +177,7 @@ describe("notices to the bot's owner", () => {
     expect(received(world)).to.have.length(2);
   });
 
-  it('tell of a plugin whose listeners were suspended', async () => {
+  it('report a plugin whose listeners were suspended', async () => {
     await using host = await createTestHost({ plugins: [watchman] });
     await say(host, ...Array.from({ length: 10 }, () => 'fail'));
     await host.advance(5_000);
@@ -205,7 +205,7 @@ describe("notices to the bot's owner", () => {
     expect(attempts - before).to.be.at.most(4);
   });
 
-  it('tell of a gateway that was away for more than five minutes, while it still is when REST answers', async () => {
+  it('report a gateway that was away for more than five minutes, while it still is when REST answers', async () => {
     await using host = await createTestHost({ plugins: [] });
     const lost = new Promise((resolve) => host.client.once('shardReconnecting', resolve));
     host.discord.faults.gateway.refuseConnections = Number.POSITIVE_INFINITY;

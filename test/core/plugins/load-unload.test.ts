@@ -209,7 +209,7 @@ describe('loading and unloading plugins', () => {
     expect(house.states().dice).to.equal('stopped');
   });
 
-  describe('that nobody could get back without', () => {
+  describe('that the bot needs to load others again', () => {
     it('refuses to unload or disable them', async () => {
       const house = createHouse();
       await house.boot(testPlugin('admin', { required: true }));

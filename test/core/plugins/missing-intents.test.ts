@@ -6,7 +6,7 @@ import { readLogs } from '../../support/log-files.js';
 describe('a listener whose event Discord would not send', () => {
   const WELCOMES = 'guildMemberAdd';
 
-  it('is told of with the line to add to the manifest', async () => {
+  it('is reported with the line to add to the manifest', async () => {
     const hearing = (
       id: string,
       event: 'guildMemberAdd' | 'messageCreate' | 'clientReady',

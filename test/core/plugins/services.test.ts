@@ -22,7 +22,7 @@ const codeOf = (task: () => unknown) => {
   return 'nothing was thrown';
 };
 
-describe('the room of services', () => {
+describe('the registry of services', () => {
   it('gives what the host and what plugins provide, by token', () => {
     const { services, owner } = setUp();
     services.provide(owner('one', [A]), A, { name: 'a' });
@@ -51,7 +51,7 @@ describe('the room of services', () => {
     expect(services.resolve({ b: B })).to.deep.equal({ b: { name: 'b' } });
   });
 
-  it('tells a service from the one that was there before', async () => {
+  it('distinguishes a service from its predecessor', async () => {
     const { services, owner } = setUp();
     const one = owner('one', [A]);
     const withdraw = services.provide(one, A, { name: 'first' });

@@ -12,7 +12,7 @@ describe('a folder for files of a plugin', () => {
   after(() => host[Symbol.asyncDispose]());
   const files = () => host.resolve(Files);
 
-  it('is below the data, made when it is asked for, and for nobody else on the machine', async () => {
+  it('is below the data, created at the first request, and closed to other users of the machine', async () => {
     const folder = await files().folder('tools');
     expect(folder).to.equal(join(host.dataDir, 'tools'));
     const { mode } = await stat(folder);

@@ -1,5 +1,5 @@
 import type { Driver } from '@cinnabar/core';
-import { createGuildStates, guildStateSchema } from '@cinnabar/core/internal/gateway/guild-states';
+import { createGuildStates, guildStateDocuments } from '@cinnabar/core/internal/gateway/guild-states';
 import { createPartition } from '@cinnabar/core/internal/gateway/partition';
 import { createConnections } from '@cinnabar/core/internal/storage/drivers/postgres/connection';
 import { migrate, placeDocuments } from '@cinnabar/core/internal/storage/drivers/postgres/migrations';
@@ -130,7 +130,7 @@ describePostgres('PostgreSQL: documents of a group of servers', () => {
     ]);
   });
 
-  it('have journals of a server by its folder, by who writes them, or by nobody', async () => {
+  it('have journals of a server by its folder, by their writer, or by neither', async () => {
     await using place = await testDatabase();
     await using zero = hostOn(place, 0);
     await using one = hostOn(place, 1);
@@ -241,7 +241,7 @@ describePostgres('PostgreSQL: documents of a group of servers', () => {
 });
 
 describePostgres('PostgreSQL: what another process changes', () => {
-  it('is told to those who watch a collection, of own servers or shared, and once', async () => {
+  it('reaches watchers of a collection, for own servers or shared, and once', async () => {
     await using place = await testDatabase();
     await using zero = hostOn(place, 0);
     await using one = hostOn(place, 1);
@@ -259,7 +259,7 @@ describePostgres('PostgreSQL: what another process changes', () => {
     expect(await one.collections.guilds.of(GUILD_1).get()).to.deep.equal({ n: 2 });
   });
 
-  it('is told to those who follow settings, and read anew', async () => {
+  it('reaches listeners to settings, and is read again', async () => {
     await using place = await testDatabase();
     await using zero = hostOn(place, 0);
     await using one = hostOn(place, 1);
@@ -285,7 +285,7 @@ describePostgres('PostgreSQL: what another process changes', () => {
     await using one = hostOn(place, 1);
     const switched: unknown[] = [];
     const statesOf = ({ storage }: typeof one, isHeard = false) =>
-      createGuildStates(storage.collection('guilds', { scope: 'guild', version: 1, schema: guildStateSchema }, 'all'), {
+      createGuildStates(storage.collection('guilds', guildStateDocuments, 'all'), {
         onSwitched: (plugins, guildId) => isHeard && switched.push([plugins, guildId]),
         owns: createPartition(1, GROUPS).owns,
       });
@@ -304,7 +304,7 @@ describePostgres('PostgreSQL: what another process changes', () => {
     await until(async () => (await modRoles())[0] === '2');
   });
 
-  it('is told once the connection is back', async () => {
+  it('is announced once the connection is back', async () => {
     await using place = await testDatabase();
     await using zero = hostOn(place, 0);
     await using one = hostOn(place, 1);

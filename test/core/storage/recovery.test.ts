@@ -18,7 +18,7 @@ function given() {
 }
 
 describe('a damaged document', () => {
-  it('is put aside, the last good copy is used, and the owner is told', async () => {
+  it('is put aside, the last good copy is used, and the owner is notified', async () => {
     const { rosters, driver, problems, restarted } = given();
     await rosters.of('42').set({ names: ['V'] });
     driver.damage(PATH, '{"version":1,"da');

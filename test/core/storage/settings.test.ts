@@ -36,7 +36,7 @@ describe('settings', () => {
     expect(await of.guild.changedIn()).to.deep.equal(['2']);
   });
 
-  it('tell of each change that was saved before it is acknowledged, and of none that was refused', async () => {
+  it('are called for each change that was saved before it is acknowledged, and for none that was refused', async () => {
     const { settings: of, onChange } = memoryStorage().open({ settings });
     const heard: string[] = [];
     const stop = onChange(async ({ scope, of: place }) => {

@@ -92,7 +92,7 @@ describe('data that cannot be used', () => {
     expect(error.message).to.include('access is denied (EACCES').and.to.include('Give the user that runs the bot');
   });
 
-  it('is told to members with a sentence, and to the owner with the place, when a folder is in the place of a document', async () => {
+  it('is reported to members in a sentence, and to the owner with the path, when a folder is in the place of a document', async () => {
     await using host = await createTestHost({ plugins: [diary] });
     const { dataDir, guild } = host;
     mkdirSync(join(dataDir, 'documents', 'diary', 'collections', 'guild', 'notes', `${guild.id}.json`), {
@@ -111,7 +111,7 @@ describe('data that cannot be used', () => {
 });
 
 describe('the folder of data, removed while the bot runs', () => {
-  it('is not made anew with half of what was there: nothing is saved, and the owner hears of it', async () => {
+  it('is not created again from half of its content: nothing is saved, and the owner is notified', async () => {
     using folder = makeFolder();
     await using host = await createTestHost({ plugins: [diary], dataDir: folder.path });
     rmSync(folder.path, { recursive: true });

@@ -12,7 +12,7 @@ const request = {
 } as const;
 
 describe('who listens to calls', () => {
-  it('hears of each one that is over, before whoever asked does', async () => {
+  it('is called for each one that has ended, before the caller gets the outcome', async () => {
     const { service, load } = openToolHarness();
     service.tool(load('party'), recordingTool([]));
     const heard: SettledCall[] = [];
@@ -34,7 +34,7 @@ describe('who listens to calls', () => {
     ]);
   });
 
-  it('hears of what was refused, with the arguments as they were given', async () => {
+  it('is called for a refused call, with the arguments as they were given', async () => {
     const { service } = openToolHarness();
     const heard: SettledCall[] = [];
     service.onSettled((call) => void heard.push(call));
@@ -43,7 +43,7 @@ describe('who listens to calls', () => {
     expect(heard[0]?.outcome.status).to.equal('failed');
   });
 
-  it('hears of a call that is held only once it is decided, and nothing any more once it has stopped', async () => {
+  it('is called for a held call only once it is decided, and never after it was removed', async () => {
     const { service, load } = openToolHarness();
     service.tool(load('party'), recordingTool([]));
     const held = holdingInterceptor();

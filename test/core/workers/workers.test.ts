@@ -115,7 +115,7 @@ describe('worker modules', () => {
     for (const one of refused) expect(one).to.have.nested.property('reason.code', 'CINNABAR_WORKER_BUSY');
   });
 
-  it('give up a job whose caller has', async () => {
+  it('abort a job whose caller has aborted it', async () => {
     const { documents } = open(pool);
     const controller = new AbortController();
     await documents.run('where', 'v');

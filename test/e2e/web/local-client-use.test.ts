@@ -297,7 +297,7 @@ describeChromium('what a member does on the page of the local Discord', () => {
     await reads('you pinned a message to this channel.');
   });
 
-  it('stands whatever is said', async () => {
+  it('renders any text', async () => {
     const channel = await enter('hostile');
     const failures: Error[] = [];
     window.on('pageerror', (error) => failures.push(error));
@@ -474,7 +474,7 @@ describeChromium('what a member does on the page of the local Discord', () => {
     expect(thread?.messages.map(({ content }) => content)).to.include('Here');
   });
 
-  it('writes to a member, and hears of what comes in direct messages', async () => {
+  it('writes to a member, and receives direct messages', async () => {
     await enter('letters');
     const members = window.getByRole('complementary', { name: 'Members' });
     await members.getByRole('button', { name: /alice/ }).click();
@@ -523,7 +523,7 @@ describeChromium('what a member does on the page of the local Discord', () => {
     expect(await window.title()).not.to.include('(');
   });
 
-  it('shows an ephemeral note to the one it is for alone', async () => {
+  it('shows an ephemeral message only to its recipient', async () => {
     await enter('whispers');
     const hers = await visit({}, city.alice);
     await hers.getByRole('button', { name: '#whispers' }).click();

@@ -18,7 +18,7 @@ describeChromium('the page of the local Discord, while npm start is stopped and 
   const folder = useFolder();
   const { start } = useCommandLine();
 
-  it('goes on by itself, and tells of what is said then', async () => {
+  it('reconnects by itself, and shows later messages', async () => {
     const data = folder.at('data');
     const run = async (line: string) => {
       const { child, prints, ended } = start({ CINNABAR_DATA: data });

@@ -100,7 +100,7 @@ describe('accounts: budgets', () => {
     expect((await accounts.check(dm, { guild: { tokensPerDay: 1 } })).allowed).to.equal(true);
   });
 
-  it('of channel and member in a direct message do not refuse what they themselves hold room for', async () => {
+  it('of channel and member in a direct message do not refuse a request for which they hold a reservation', async () => {
     const { host, accounts } = await till();
     await using _ = host;
     const dm = { userId: host.alice.id, guildId: null, channelId: '77' };
@@ -122,7 +122,7 @@ describe('accounts: budgets', () => {
     expect(refused?.reasons.at(-1)?.text).to.contain('3,000 of 2,500 tokens, with 3 being written');
   });
 
-  it('have room again when a reply is over, whether it was recorded or failed', async () => {
+  it('release the reservation when a reply has ended, whether it was recorded or failed', async () => {
     const { host, accounts, alice, answer } = await till();
     await using _ = host;
     const config = { guild: { tokensPerDay: 1500 }, member: { tokensPerDay: 1000 } };

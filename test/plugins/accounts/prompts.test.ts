@@ -183,7 +183,7 @@ describe('accounts: what models were told', () => {
     expect(await links(), 'it is not only hidden').to.deep.equal([]);
   });
 
-  it('goes with whoever is forgotten, though somebody else has asked, and also of what is under way', async () => {
+  it('is deleted with the data of a member in it, although another member made the request, also while it runs', async () => {
     const steps = [say('Hello!'), hang(callTool('look', { shelf: 'x' })), say('Done.')];
     const { host, llm, ask, browserOf } = await start(steps);
     await using _ = host;

@@ -114,7 +114,7 @@ describe('admin: what the bot takes no notice of', () => {
     expect(await say(host.you, `!block add ${host.you}`)).to.include('You cannot block yourself');
   });
 
-  it('a list of those who are let in, as long as it has entries', async () => {
+  it('an allow list, as long as it has entries', async () => {
     const regulars = host.guild.createRole({ name: 'Regulars' });
     host.guild.giveRole(bob, regulars);
     expect(await say(host.you, '!allowlist add Regulars')).to.include('everyone here who is not on it');

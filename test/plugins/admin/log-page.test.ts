@@ -106,7 +106,7 @@ describe('the reader of the log', () => {
     expect(new Set(found)).to.deep.equal(new Set(['same']));
   });
 
-  it('hears of what is logged until it is ended', async () => {
+  it('gets new log entries until it is closed', async () => {
     await using host = await start();
     const heard: string[] = [];
     const end = host.resolve(LogReader).watch(({ component, level }) => heard.push(`${component} ${level}`));

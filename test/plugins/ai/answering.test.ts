@@ -165,7 +165,7 @@ describe('ai: answers', () => {
     expect(typed()).to.equal(2);
   });
 
-  it('are limited for each member, who is told once', async () => {
+  it('are limited for each member, who gets one notice', async () => {
     const mind = createMind('chat');
     await using host = await createTestHost({ plugins: ['admin', 'ai', mind.plugin] });
     host.you.say(host.general, '!set ai turnsPerMinute 2');

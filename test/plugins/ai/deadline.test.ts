@@ -10,7 +10,7 @@ const fromBot = (host: TestHost, channel = host.general) =>
   channel.messages.filter(({ author }) => author.id === host.bot.id).map(({ content }) => content);
 
 describe('ai: an answer that takes long', () => {
-  it('has a word after 20 s, which goes when the answer is there', async () => {
+  it('posts a notice after 20 s, and deletes it when the answer is there', async () => {
     const gate = createGate();
     const mind = createMind('chat', async (turn) => {
       await gate.passed;
@@ -47,7 +47,7 @@ describe('ai: an answer that takes long', () => {
     await host.settled();
   });
 
-  it('has a word although the bot says other things there meanwhile', async () => {
+  it('posts a notice although the bot sends other messages there meanwhile', async () => {
     const gate = createGate();
     const mind = createMind('chat', () => gate.passed);
     await using host = await createTestHost({ plugins: ['ai', mind.plugin] });

@@ -54,7 +54,7 @@ describe('ai: the front door for responders', () => {
     expect(mind.turns).to.have.length(1);
   });
 
-  it('refuses without a word those who have not asked', async () => {
+  it('refuses without a message members who have not addressed it', async () => {
     for (let asked = 0; asked < 30; asked += 1) await take(host.alice.say(host.general, `Hello ${asked}`));
     const before = host.general.messages.length;
     expect(await take(host.alice.say(host.general, 'Once more'), 'chat', 'random')).to.equal(false);

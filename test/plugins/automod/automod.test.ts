@@ -43,7 +43,7 @@ describe('automod', () => {
   });
   after(() => host[Symbol.asyncDispose]());
 
-  it('does nothing until it is told to, and says so', async () => {
+  it('does nothing until it is switched on, and says so', async () => {
     expect((await write(host.alice, 'what the heck')).deleted).to.equal(false);
     const status = await say(host.you, '!automod status');
     expect(status)

@@ -14,7 +14,7 @@ const STRUCK = [
 ].join('\n');
 
 describe('time limit of a confirmation', () => {
-  it('turns the card into its struck-through form on the requester’s next message; reactions stay, nobody is told', async () => {
+  it('turns the card into its struck-through form on the requester’s next message; reactions stay, and no message is sent', async () => {
     await using harness = await openHarness();
     const { alice, bot, general, advance, settled } = harness.host;
     const outcome = await harness.call(alice, { what: 'milk' });

@@ -66,7 +66,7 @@ describe('discord-tools: channels', () => {
     expect(thread.deleted).to.equal(false);
   });
 
-  it('moves a channel only where who asks manages channels as well', async () => {
+  it('moves a channel only where the requester manages channels as well', async () => {
     const { mod, modRole, guild } = bench;
     const vault = guild.createChannel({ name: 'Vault', type: 'category' });
     guild.overwrite(vault, { for: modRole, deny: ['ManageChannels'] });
@@ -77,7 +77,7 @@ describe('discord-tools: channels', () => {
   });
 
   describe('their permissions', () => {
-    it('allow and deny to a role what who asks may do themselves', async () => {
+    it('allow and deny to a role what the requester may do', async () => {
       const { mod, general, guild } = bench;
       const role = guild.createRole({ name: 'Guests', position: 2 });
       await bench.host.settled();
@@ -102,7 +102,7 @@ describe('discord-tools: channels', () => {
       expect(general.overwrites.has(role.id)).to.equal(false);
     });
 
-    it('stay as they are for roles that are not below who asks', async () => {
+    it('stay as they are for roles that are not below the requester', async () => {
       const { mod, modRole, general, guild } = bench;
       const admins = guild.createRole({ name: 'Admins', position: 30 });
       guild.overwrite(general, { for: admins, allow: ['SendMessages'] });

@@ -2,7 +2,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { type Actor, Identities, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-describe('the Discord tools that a model is told of', () => {
+describe('the Discord tools in a request to a model', () => {
   it('are the common ones until an admin wants all or none; an agent sees what it was granted', async () => {
     await using host = await createTestHost({ plugins: ['discord-tools', 'admin'] });
     const actor: Actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };

@@ -25,7 +25,7 @@ describe('discord-tools: roles', () => {
     expect(text).to.contain('Administrator').and.contain('managed');
   });
 
-  it('creates one with nothing that who asks does not have', async () => {
+  it('creates one only with permissions that the requester has', async () => {
     const { mod, guild } = bench;
     const make = (input: object) => on({ name: 'Helpers', ...input });
     expect(await bench.refused(mod, 'discord_create_role', make({ permissions: ['Administrator'] }))).to.contain(
@@ -47,7 +47,7 @@ describe('discord-tools: roles', () => {
     expect(guild.roles.get(firstId(bare))?.permissions).to.equal(0n);
   });
 
-  it('changes one only below who asks, and only permissions that they have', async () => {
+  it('changes one only below the requester, and only permissions that they have', async () => {
     const { mod, owner } = bench;
     const edit = (role: LocalRole, input: object) => on({ roleId: role.id, ...input });
     await bench.done(mod, 'discord_edit_role', edit(guests, { name: 'Visitors', permissions: ['ManageThreads'] }));
@@ -61,7 +61,7 @@ describe('discord-tools: roles', () => {
     expect([admins.name, admins.mentionable]).to.deep.equal(['Admins', true]);
   });
 
-  it('does not take from a role what who asks does not have', async () => {
+  it('does not remove from a role a permission that the requester does not have', async () => {
     const { mod, guild } = bench;
     const trusted = guild.createRole({ name: 'Trusted', permissions: ['BanMembers'], position: 4 });
     await bench.host.settled();
@@ -70,7 +70,7 @@ describe('discord-tools: roles', () => {
     guild.deleteRole(trusted);
   });
 
-  it('gives and takes only what is below who asks', async () => {
+  it('gives and takes only roles below the requester', async () => {
     const { mod, alice, guild, modRole } = bench;
     const give = (role: LocalRole) => on({ userId: alice.id, roleId: role.id });
     const rolesOf = () => [...guild.memberOf(alice).roles].map(({ name }) => name);
@@ -97,7 +97,7 @@ describe('discord-tools: roles', () => {
     guild.deleteRole(lofty);
   });
 
-  it('deletes only what is below who asks', async () => {
+  it('deletes only roles below the requester', async () => {
     const { mod, guild } = bench;
     await bench.refused(mod, 'discord_delete_role', on({ roleId: admins.id }));
     await bench.done(mod, 'discord_delete_role', on({ roleId: guests.id }));

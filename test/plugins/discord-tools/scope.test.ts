@@ -76,7 +76,7 @@ const ROUNDABOUT: Readonly<Record<string, (secret: Things, bench: Bench) => read
   discord_send_webhook_message: ({ webhook, thread }) => [{ webhookId: webhook, content: 'hi', threadId: thread.id }],
 };
 
-describe('discord-tools: an agent that was let into #general only', () => {
+describe('discord-tools: an agent with a grant for #general only', () => {
   let bench: Bench;
   before(async () => {
     bench = await openBench();
@@ -155,7 +155,7 @@ describe('discord-tools: an agent that was let into #general only', () => {
     expect(guild.channels.get(general.id)?.parent).to.equal(undefined);
   });
 
-  it('has, in a category that it was let into, the channels there, and makes new ones only there', async () => {
+  it('has, with a grant for a category, the channels there, and creates new ones only there', async () => {
     const { guild, general } = bench;
     const things = await makeThings(bench);
     await letIn(bench, AGENT, [things.category.id]);
@@ -170,7 +170,7 @@ describe('discord-tools: an agent that was let into #general only', () => {
     expect((await make({})).status).to.equal('denied');
   });
 
-  it('has what its person has, when it was let in everywhere', async () => {
+  it('has what its user has, with a grant for everything', async () => {
     await letIn(bench, AGENT, 'all');
     const things = await makeThings(bench);
     for (const tool of ['discord_list_roles', 'discord_list_members', 'discord_read_messages', 'discord_assign_role']) {

@@ -91,7 +91,7 @@ describe('discord-tools: webhooks', () => {
     expect(hookOf(webhookId)).to.equal(undefined);
   });
 
-  it('moves to another channel only where who asks manages webhooks, too', async () => {
+  it('moves to another channel only where the requester manages webhooks, too', async () => {
     const { mod, modRole, guild } = bench;
     const webhookId = await create();
     const [open, closed] = [guild.createChannel({ name: 'open' }), guild.createChannel({ name: 'closed' })];

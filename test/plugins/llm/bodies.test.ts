@@ -59,13 +59,13 @@ describe('llm: the bodies of requests', () => {
     const settings = { llm: { keepBodies: true, retryDelayMs: 0 } };
     await using host = await createTestHost({ plugins: ['llm'], env, settings, logLevel: 'trace', logFiles: true });
     const llm = host.resolve(Llm);
-    const underWay = llm.complete(ask([from('Alice', 'I live in Kiel')]));
+    const completion = llm.complete(ask([from('Alice', 'I live in Kiel')]));
     await api.hanging();
     await host.resolve(PersonalDataStore).forget(host.alice.id);
     api.release();
     await host.settled();
     await host.advance(1_000);
-    await underWay;
+    await completion;
     host.you.say(host.general, '!llm requests');
     await host.settled();
     expect(host.general.messages.at(-1)?.content).to.match(/^No request has been made/);

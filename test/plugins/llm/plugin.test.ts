@@ -86,7 +86,7 @@ describe('llm plugin', () => {
     expect(denial.content).to.include('You may not').and.not.to.include('gpu.example');
   });
 
-  it('keeps `current` up to date when nobody asks the model anything', async () => {
+  it('keeps `current` up to date without requests to the model', async () => {
     const env = { OPENAI_API_KEY: 'k', OPENAI_MODEL: 'far-1' };
     await using host = await createTestHost({ plugins: ['llm'], env });
     const llm = host.resolve(Llm);

@@ -187,7 +187,7 @@ for (const route of ROUTES) {
       expect(sent).to.deep.equal([true, false, false]);
     });
 
-    it('loses only the parameter that the model refuses, and tells of it', async () => {
+    it('omits only the parameter that the model refuses, and logs it', async () => {
       await using bench = await openRoute(route, { refusesSampling: true, script: () => say('ok') });
       const completion = await bench.llm.complete(ask([from('Alice', 'Hello')], { temperature: 0.6 }));
       expect(completion.omitted).to.deep.equal(['temperature 0.6']);

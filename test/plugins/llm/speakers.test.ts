@@ -91,7 +91,7 @@ describe('llm speakers', () => {
     );
   });
 
-  it('keep a plain name, also when somebody else hides characters in the same one and speaks first', () => {
+  it('keep a plain name, also when another member hides characters in the same one and speaks first', () => {
     const labels = labelParticipants(['Alice\u200b', 'Alice', '👩‍💻 Ada', 'System'], SELF);
     expect(Object.fromEntries(labels)).to.deep.equal({
       'Alice\u200b': 'Alice (member)',

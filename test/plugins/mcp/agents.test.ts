@@ -69,7 +69,7 @@ describe('an agent over MCP', function () {
     return z.array(z.object({ text: z.string() })).parse(content)[0]?.text;
   };
 
-  it('sees and uses what it was granted, as whom it was let in, and learns of changes at once', async () => {
+  it('sees and uses what it was granted, as the user of its grant, and gets changes at once', async () => {
     const secret = host.guild.createChannel({ name: 'secret' });
     await host.settled();
     const { bearer } = await host.resolve(McpEndpoint).issue('relay:v');
@@ -112,7 +112,7 @@ describe('an agent over MCP', function () {
     expect(await endpoint.has('relay:v')).to.equal(false);
   });
 
-  it('gets no tool that changes something where its requests are shown, unless it was let in there', async () => {
+  it('gets no tool that changes something where its requests are shown, unless it has a grant there', async () => {
     const market = host.guild.createChannel({ name: 'market' });
     await host.settled();
     await letIn([market.id], { shout: 'allow', stamp: 'allow', look: 'allow' });

@@ -124,7 +124,7 @@ describe('an MCP server over stdio', function () {
     expect(host.general.messages.at(-1)?.content).to.match(/^You may not do that/);
   });
 
-  it('hears of a cancellation', async () => {
+  it('receives a cancellation', async () => {
     const progress = createMailbox<ToolProgress>();
     const abort = new AbortController();
     const running = call(host, 'child_patient', {}, { signal: abort.signal, onProgress: progress.push });

@@ -2,7 +2,7 @@ import { PersonalDataStore, Personas } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openPersonaHarness, plan } from './harness.js';
 
-describe('persona: what it is told of a member who has not spoken', () => {
+describe('persona: what its prompt contains about a member who has not spoken', () => {
   const ALLERGIC = 'Carol is allergic to nuts.';
   const remember = (about: string) => ({ action: 'ADD_MEMORY', result: { text: ALLERGIC, about, importance: 7 } });
   /** Alice tells the persona something of Carol, who has said nothing so far. */

@@ -63,7 +63,7 @@ describe('persona: how runs end', () => {
     expect(harness.general.messages.map(({ content }) => content)).to.not.include('Here I am, late.');
   });
 
-  it('tells of the end of every action that it has told of the beginning of', async () => {
+  it('emits the end of every action whose beginning it has emitted', async () => {
     await using harness = await openPersonaHarness([plan([{ action: 'UPDATE_MOOD' }]), hang()]);
     await set(harness, 'maxSeconds', 10);
     harness.alice.say(harness.general, '!ai Hello?');

@@ -36,7 +36,7 @@ describe('persona: tools of the host', () => {
     expect(entry?.actor.userId).to.equal(harness.alice.id);
   });
 
-  it('are those that the one who asks may use: no other is listed, none runs', async () => {
+  it('are those that the requester may use: no other is listed, none runs', async () => {
     await using harness = await openPersonaHarness([plan([use('close_library')]), plan([])], {
       more: [createShelf().plugin, 'confirm'],
     });

@@ -78,7 +78,7 @@ describe('relay: off means off', () => {
     ['!ai use default', 'direct'],
     ['!relay dm agent none', 'general'],
   ] as const) {
-    it(`after \`${off}\` the agent of somebody's direct messages reads and posts nothing more there`, async () => {
+    it(`after \`${off}\` the agent of a member's direct messages reads and posts nothing more there`, async () => {
       await bot.admin(`!relay dm agent ${bot.letta.addAgent({ name: 'confidant' }).id}`);
       const dm = bot.you.openDm(bot.application);
       for (const said of ['!relay dm on', '!ai use relay', '!relay dm setup']) await bot.says(bot.you, said, dm);

@@ -144,7 +144,7 @@ describe('approvals of a task that works while I am away', () => {
     expect(harness.deeds.map(({ what }) => what)).to.deep.equal(['good night']);
   });
 
-  it('takes my silence for no refusal: after a day its card is over, and it goes on without', async () => {
+  it('does not take silence for a refusal: after a day its card expires, and the task goes on without it', async () => {
     harness = await openTaskHarness({ steps: [use('send_note', 'good night'), done('Not sent.')] });
     const { id } = await harness.give('Send a note');
     const thread = await harness.thread(id);

@@ -51,7 +51,7 @@ describe('a conversation with a task', () => {
     expect((await harness.over(id)).status).to.equal('cancelled');
   });
 
-  it('goes on after its end with a new word: by reply, or by command', async () => {
+  it('goes on after its end with a new message: by reply, or by command', async () => {
     harness = await openTaskHarness({ steps: [done('It is red.'), done('It is blue.'), done('It is green.')] });
     const { host } = harness;
     await harness.configure('maxSteps', '1');

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 const never = () => new AbortController().signal;
 const bounds = async () => ({ perMember: 2, perGuild: 3, total: 5 });
 
-describe('room for tasks', () => {
-  it('lets in as many as there is room for, in the order in which they came', async () => {
+describe('worker slots for tasks', () => {
+  it('gives as many slots as there are, in the order of the requests', async () => {
     const slots = createSlots();
     const order: string[] = [];
     const come = (id: string, userId: string) =>
@@ -23,7 +23,7 @@ describe('room for tasks', () => {
     expect(slots.placeOf('e')).to.equal(1);
   });
 
-  it('forgets who gives up waiting', async () => {
+  it('removes a waiting request that is aborted', async () => {
     const slots = createSlots();
     const one = { perMember: 1, perGuild: 1, total: 1 };
     await slots.acquire({ id: 'a', userId: 'u', guildId: null }, async () => one, never());
@@ -37,7 +37,7 @@ describe('room for tasks', () => {
     expect(await third).to.equal(true);
   });
 
-  it('is never overfull, whoever comes and goes', async () => {
+  it('never exceeds its limit, whatever is requested and released', async () => {
     const person = fc.constantFrom('alice', 'bob', 'carol');
     const guild = fc.constantFrom('g', 'h', null);
     await fc.assert(

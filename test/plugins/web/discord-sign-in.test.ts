@@ -59,7 +59,7 @@ describe('web: signing in with Discord', () => {
     expect((await victim.get('/api/session')).body).to.have.property('user', null);
   });
 
-  it('takes no code that Discord does not know, and leads whoever declines back to the start', async () => {
+  it('accepts no code that Discord does not know, and redirects a user who declines to the start', async () => {
     await using host = await start();
     const browser = openBrowser(host);
     const back = await consent(browser, host.alice);

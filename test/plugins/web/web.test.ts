@@ -147,7 +147,7 @@ describe('web: signing in', () => {
     expect(browser.cookie).to.equal('');
   });
 
-  it('holds over a restart, ends when it is ended, and when nobody comes for a week', async () => {
+  it('survives a restart, ends on request, and after a week without a visit', async () => {
     await using before = await start();
     const browser = openBrowser(before);
     await browser.signIn(before.you.id);

@@ -71,7 +71,7 @@ describe('local Discord: permissions', () => {
     expect(said.reactedBy('👍')).to.deep.equal([app.user]);
   });
 
-  it('end for who is timed out, and come back with time', () => {
+  it('end for a member in a time-out, and come back after it', () => {
     const { alice, general, guild } = city;
     guild.memberOf(alice).timedOutUntil = clock.now() + 60_000;
     expect(codeOf(() => alice.say(general, 'x'))).to.equal(50013);

@@ -76,7 +76,11 @@ export function casesOf(
       ({ name }) => name,
       `${seed}:${plugin}`,
     ).slice(0, options.distractors);
-    const asked = (say: string, tool: string | undefined, input: Readonly<Record<string, unknown>>): EvaluationCase => {
+    const caseOf = (
+      say: string,
+      tool: string | undefined,
+      input: Readonly<Record<string, unknown>>,
+    ): EvaluationCase => {
       const offered = shuffled([...own, ...others], ({ name }) => name, `${seed}:${say}`);
       return { plugin, say, tool, input, offered: offered.map(({ name }) => name) };
     };
@@ -90,15 +94,15 @@ export function casesOf(
         .flatMap((tool) =>
           tool.examples.map((example) => {
             const { say, input } = filled(example, tool, scenery, `${seed}`);
-            return asked(say, tool.name, input);
+            return caseOf(say, tool.name, input);
           }),
         ),
       ...ofPlugin
         .filter(({ tool }) => tool === undefined || isChosen(tool))
-        .map(({ say, tool, input = {} }) => asked(say, tool, input)),
+        .map(({ say, tool, input = {} }) => caseOf(say, tool, input)),
       ...shuffled(SMALL_TALK, (line) => line, `${seed}:${plugin}`)
         .slice(0, SMALL_TALK_FOR_EACH)
-        .map((line) => asked(line, undefined, {})),
+        .map((line) => caseOf(line, undefined, {})),
     ];
   });
 }

@@ -5,6 +5,7 @@ import {
   type ModelTraits,
   type ParticipantMessage,
   t,
+  textMessage,
 } from '@cinnabar/sdk';
 import type { BotConfig } from '../config/keys.js';
 import type { HistoryMessage } from '../history/types.js';
@@ -241,7 +242,7 @@ function requestOf(
       }),
       ...loose,
       // Where the model speaks next.
-      ...(goesOn ? [] : [{ participant: selfName, content: [{ type: 'text' as const, text: '' }] }]),
+      ...(goesOn ? [] : [textMessage(selfName, '')]),
     ],
     tools: config.toolsEnabled ? tools : [],
     stopSequences: stopSequences(draft.lines, selfName, mode, config.stopSequences),

@@ -4,6 +4,7 @@ import {
   participantNames,
   sanitizeName,
   type TextFile,
+  textMessage,
   withoutNotes,
   withoutNoticeLines,
 } from '@cinnabar/sdk';
@@ -105,13 +106,13 @@ export function looseQuestion({ input, entries }: Scene, { names }: Draft, goesO
   const { question, goesOnFor } = input;
   if (goesOnFor !== undefined && !goesOn) {
     const participant = names.get(goesOnFor.id) ?? 'someone';
-    return [{ participant, content: [{ type: 'text' as const, text: GO_ON }] }];
+    return [textMessage(participant, GO_ON)];
   }
   const inWindow = entries.some(({ messages }) => messages.some(({ id }) => id === question?.messageId));
   if (question === undefined || inWindow) return [];
   const text = question.text.trim() === '' ? WORDLESS : withoutNotes(question.text);
   const participant = names.get(question.speaker.id) ?? 'someone';
-  return [{ participant, content: [{ type: 'text' as const, text }] }];
+  return [textMessage(participant, text)];
 }
 
 function messagesOf(entries: readonly Entry[]): readonly HistoryMessage[] {

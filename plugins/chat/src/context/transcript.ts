@@ -113,17 +113,17 @@ function textOf(entry: Entry, previous: HistoryMessage | undefined, wording: Wor
   const [message] = entry.messages;
   if (entry.own) return ownText(entry, wording);
   const notes = entry.messages.flatMap((part) => notesOn(part, wording));
-  return lines([saidIn(entry, wording), ...notes, replyNote(message, previous, wording)]);
+  return lines([joinedText(entry, wording), ...notes, replyNote(message, previous, wording)]);
 }
 
 /** Notes beside the bot's own text would teach it to write such notes. */
 function ownText(entry: Entry, wording: Wording): string {
-  const said = saidIn(entry, wording);
+  const said = joinedText(entry, wording);
   return said === '' ? lines(entry.messages.flatMap((message) => notesOn(message, wording))) : said;
 }
 
 /** Most parts of a divided answer end with a line break; consecutive messages of a bot are joined by a space. */
-function saidIn({ messages }: Entry, wording: Wording): string {
+function joinedText({ messages }: Entry, wording: Wording): string {
   if (messages.length === 1) return withoutNoticeMark(wording.said(messages[0]));
   let said = '';
   let goesOn = false;

@@ -323,7 +323,7 @@ async function fetchPage(
   limit: number,
   ask: Ask,
 ): Promise<void> {
-  if (before === undefined) log.heardOf(channel.lastMessageId ?? OLDEST_ID);
+  if (before === undefined) log.noteNewest(channel.lastMessageId ?? OLDEST_ID);
   for (let attempt = 1; ; attempt += 1) {
     const { epoch } = log;
     const buffer = log.openBuffer();

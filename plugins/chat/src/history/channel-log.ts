@@ -78,7 +78,7 @@ export function createChannelLog(place: LogPlace) {
       bytes += difference.bytes;
     },
     /** A message that is not part of the history, but shows that events arrive. */
-    heardOf(id: string): void {
+    noteNewest(id: string): void {
       newest = newerId(newest, id);
     },
     /** Adds a page from Discord; an unsure range that it confirms is trusted again. */

@@ -124,7 +124,7 @@ export function listen(on: Registrar['on'], logs: Logs): void {
       const log = logs.peek(message.channelId);
       if (log === undefined) return;
       if (isHistory(message)) tell(message.channelId, { kind: 'created', id: message.id, held: toStored(message) });
-      else log.heardOf(message.id);
+      else log.noteNewest(message.id);
     },
     all,
   );

@@ -98,7 +98,10 @@ async function invoke(use: ToolUseContent, afterId: string | undefined, step: To
   // Quoted in the channel only when every member there may read it; the model decides what to say about other results.
   const isForAll = outcome.status === 'done' && provenance.mayTell(outcome.sources, turn.actor);
   const done = isForAll ? outcome.text : undefined;
-  return { callId: outcome.callId, invoked: { use, result: told(use, outcome), done, held, outcome: outcome.status } };
+  return {
+    callId: outcome.callId,
+    invoked: { use, result: resultFor(use, outcome), done, held, outcome: outcome.status },
+  };
 }
 
 /** The other members who are answered together with the last one. */
@@ -114,7 +117,7 @@ async function isWithheld(wanted: string, { turn, tools, permitted }: InvokeCont
   return (await tools.offered(turn.actor)).some(({ name }) => name === wanted);
 }
 
-function told(use: ToolUseContent, outcome: Outcome): ToolResultContent {
+function resultFor(use: ToolUseContent, outcome: Outcome): ToolResultContent {
   switch (outcome.status) {
     case 'deferred':
       return resultOf(use, outcome.note);

@@ -60,8 +60,8 @@ function recordOf({ call, result }: RecordedUse): ToolRecord {
   const { output, error, audience } = result;
   if (audience === 'requester')
     return { callId, name, input, afterMessageId, result: FOR_REQUESTER_ALONE, isError: false };
-  const told = typeof output === 'string' ? output : JSON.stringify(output ?? null);
-  return { callId, name, input, afterMessageId, result: error ?? told, isError: error !== undefined };
+  const text = typeof output === 'string' ? output : JSON.stringify(output ?? null);
+  return { callId, name, input, afterMessageId, result: error ?? text, isError: error !== undefined };
 }
 
 const call = z.object({
@@ -114,25 +114,25 @@ function outcomeOf(entry: LedgerEntry | undefined): { readonly text: string; rea
   switch (entry?.state) {
     case 'proposed':
     case 'pending':
-      return told(
+      return result(
         'Not run yet: it still waits for the confirmation of the member who asked. Do not say that it has run.',
       );
     case 'approved':
     case 'executing':
-      return told('Confirmed, and running now: there is no result yet.');
+      return result('Confirmed, and running now: there is no result yet.');
     case 'done':
-      return told(entry.audience === 'requester' ? FOR_REQUESTER_ALONE : `done: ${entry.text ?? 'it ran'}`);
+      return result(entry.audience === 'requester' ? FOR_REQUESTER_ALONE : `done: ${entry.text ?? 'it ran'}`);
     case 'denied':
-      return told(`Cancelled by the member: it did not run${because}.`, true);
+      return result(`Cancelled by the member: it did not run${because}.`, true);
     case 'expired':
-      return told(`It did not run${because}.`, true);
+      return result(`It did not run${because}.`, true);
     case 'failed':
-      return told(`Confirmed, but it failed${because}.`, true);
+      return result(`Confirmed, but it failed${because}.`, true);
     default:
-      return told('It is not known whether it ran. Say so if it matters; do not claim either.', true);
+      return result('It is not known whether it ran. Say so if it matters; do not claim either.', true);
   }
 }
 
-function told(text: string, isError = false) {
+function result(text: string, isError = false) {
   return { text, isError };
 }

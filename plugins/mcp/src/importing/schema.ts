@@ -1,4 +1,6 @@
 /** Schemas of external servers, checked in a worker thread: references alone can make one run forever. */
+
+import { once } from '@cinnabar/sdk';
 import { Ajv, type AnySchema, type CodeOptions, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -70,14 +72,6 @@ function compileWith(ajv: Ajv, schema: AnySchema): ValidateFunction | undefined 
 function withFormats(ajv: Ajv): Ajv {
   formats.default(ajv);
   return ajv;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 function describe(errors: readonly ErrorObject[] = []): string {

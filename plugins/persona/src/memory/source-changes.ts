@@ -157,8 +157,8 @@ function withWords(memory: string, { was, is }: Hunk): string | undefined {
 }
 
 function isHarmless({ was, is, isAfterwards }: Hunk, memory: string): boolean {
-  const told = new Set(wordsIn(folded(memory)));
-  if (was.some((word) => told.has(folded(word)))) return false;
+  const words = new Set(wordsIn(folded(memory)));
+  if (was.some((word) => words.has(folded(word)))) return false;
   return was.length > 0 && is.length > 0 ? isNear(was, is) : isAfterwards;
 }
 
@@ -201,7 +201,7 @@ export function personalDataIn(files: MemoryFiles) {
           [...index.all()].filter((memory) => concerns(memory, userId)).map((memory) => ({ mind, memory })),
         );
         for (const { mind, memory } of theirs.flat())
-          found.push({ mind, ...((await mayKnow(memory, mayRead)) ? told(memory) : withheld(memory)) });
+          found.push({ mind, ...((await mayKnow(memory, mayRead)) ? readable(memory) : withheld(memory)) });
       }
       return found;
     },
@@ -249,7 +249,19 @@ function withheld({ id, at }: Memory) {
 }
 
 /** Without what only ranking needs. */
-function told({ id, kind, text, subject, speaker, messageId, channelId, guildId, at, importance, visibility }: Memory) {
+function readable({
+  id,
+  kind,
+  text,
+  subject,
+  speaker,
+  messageId,
+  channelId,
+  guildId,
+  at,
+  importance,
+  visibility,
+}: Memory) {
   return {
     id,
     kind,

@@ -1,3 +1,4 @@
+import { once } from '@cinnabar/sdk';
 import type { Memory, Person } from './types.js';
 
 /** Scripts that put no space between words. */
@@ -269,11 +270,3 @@ const relativeNames = once(() => {
   }
   return names;
 });
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}

@@ -140,14 +140,14 @@ async function ask(
 function repetitionIn({ words }: PreparedAction, active: ActiveRun): RepetitionPattern | undefined {
   const { trigger } = active.turn;
   if (words === undefined) return undefined;
-  return repeatedSpeech(words, saidIn(active), trigger.type === 'user_input' ? trigger.content : '');
+  return repeatedSpeech(words, recentTexts(active), trigger.type === 'user_input' ? trigger.content : '');
 }
 
 /**
  * Texts that the persona must not repeat, oldest first: those of this run, and its latest ones to the person it answers; without such a person, all of its
  * texts in the channel.
  */
-function saidIn({ context, sender, clock }: ActiveRun): readonly string[] {
+function recentTexts({ context, sender, clock }: ActiveRun): readonly string[] {
   const { lines, speaker } = context.run;
   const own = lines.filter(({ userId, callId }) => userId === null && callId === undefined);
   const theirs =

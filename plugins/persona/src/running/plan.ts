@@ -182,7 +182,7 @@ export async function executePlan(active: ActiveRun): Promise<string | undefined
   const execution = startExecution(answer.value, active);
   while (execution.queue.length > 0) {
     const stop = await executeNext(execution, active);
-    if (stop === 'repetition') return sender.texts.length > 0 ? undefined : saidAlready(execution, active);
+    if (stop === 'repetition') return sender.texts.length > 0 ? undefined : repetitionNotice(execution, active);
     if (stop !== undefined) return stop === 'bound' && wantsToSpeak(execution) ? tooMuch() : undefined;
   }
   return execution.wordless ? t('I could not find the words for an answer. Please try again.') : undefined;
@@ -304,7 +304,7 @@ function sequence({ actions }: Plan, { repertoire, context, completed, events }:
 }
 
 /** For the person who was to be answered, when everything left to say was a repetition: silence would be no answer. */
-function saidAlready(execution: PlanExecution, { context }: ActiveRun): string | undefined {
+function repetitionNotice(execution: PlanExecution, { context }: ActiveRun): string | undefined {
   const { repeated, extensible } = execution;
   if (repeated === undefined) return undefined;
   if (repeated.kind === 'loop')

@@ -143,7 +143,7 @@ export function userInput({ user, member, message, text }: Turn, now: number): P
   const displayName = member?.displayName ?? user.displayName;
   return {
     type: 'user_input',
-    content: heard(text, message),
+    content: inputText(text, message),
     at: message?.createdTimestamp ?? now,
     speaker: { userId: user.id, name: sanitizeName(displayName) || sanitizeName(user.username) || 'someone' },
     messageId: message?.id ?? null,
@@ -157,13 +157,13 @@ export function lineOfTurn({ user, member, message, text }: Turn, now: number): 
     userId: user.id,
     displayName: member?.displayName ?? user.displayName,
     username: user.username,
-    text: heard(text, message),
+    text: inputText(text, message),
     at: message?.createdTimestamp ?? now,
     ...(message === null ? {} : extrasOf(message)),
   };
 }
 
-function heard(text: string, message: Message | null): string {
+function inputText(text: string, message: Message | null): string {
   if (text.trim() !== '') return withoutNotes(text);
   return message !== null && message.attachments.size > 0 ? '' : '[calls me without a word]';
 }

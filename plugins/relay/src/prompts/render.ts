@@ -125,7 +125,7 @@ const MANNER: Readonly<Partial<Record<RelayEvent['kind'], string>>> = {
 
 function one(event: RelayEvent, reader: Reader): string {
   const { author, messageId, at } = event.facts;
-  const content = toldOf(event);
+  const content = contentOf(event);
   const time = timeOf(at);
   if (author === null) return spoken(`- ${event.kind === 'digest' ? 'Digest' : 'Wake-up'} (${time})`, content, reader);
   const roles = event.guildId === null ? '' : `, Roles: ${rolesOf(author)}`;
@@ -161,7 +161,7 @@ const EVENT_WORDING: Readonly<Record<'reaction' | 'digest' | 'wake', EventWordin
 /** Events without a request to the agent: reactions, a digest, a wake-up. */
 function unasked(event: RelayEvent, kind: keyof typeof EVENT_WORDING, reader: Reader): readonly string[] {
   const { at, chain } = event.facts;
-  const content = toldOf(event);
+  const content = contentOf(event);
   const wording = EVENT_WORDING[kind];
   const place = event.guildId === null ? [`- Channel (DM) ID: ${event.facts.channel.id}`] : whereLines(event);
   return [
@@ -195,7 +195,7 @@ function authorOf({ facts: { author } }: RelayEvent): AuthorFacts {
 }
 
 /** All information about an event. */
-function toldOf({ facts: { content, lines = [] } }: RelayEvent): string {
+function contentOf({ facts: { content, lines = [] } }: RelayEvent): string {
   return [content, ...lines.map(({ text }) => text)].filter((line) => line !== '').join('\n');
 }
 

@@ -42,7 +42,7 @@ export async function backgroundOf(
       context.log.warn('the conversation before a task could not be read', { channelId: actor.channelId, error });
       return { lines: [], instructions: undefined };
     }),
-    askedIn(context, actor, messageId).catch((error: unknown) => {
+    requestLines(context, actor, messageId).catch((error: unknown) => {
       context.log.warn('the message that asked for a task could not be read', { messageId, error });
       return [];
     }),
@@ -53,7 +53,7 @@ export async function backgroundOf(
 }
 
 /** The message that was replied to, and the attachments of it and of the requesting message. */
-async function askedIn(
+async function requestLines(
   { client, access }: TaskContext,
   actor: Actor,
   messageId: string | undefined,

@@ -183,7 +183,7 @@ function outcomeSign(outcome: string): string {
 /** The inputs and results of a task's tool calls: shortened, with the full text in a file if it is longer. */
 export function detailsOf(task: Task) {
   // The text about the calls that the model reads stays in English.
-  const lines = [...task.log, ...underWay(task)].map((one) => ({ ...one, result: translated(one.result) }));
+  const lines = [...task.log, ...runningCalls(task)].map((one) => ({ ...one, result: translated(one.result) }));
   const head = `${nameOf(task)} · ${figures(task)}`;
   if (lines.length === 0) return { content: `${head}\n${t('No tool has been called yet.')}` };
   const all = [head, ...lines.map(inShort)].join('\n');
@@ -195,7 +195,7 @@ export function detailsOf(task: Task) {
 }
 
 /** The step that is not complete yet. */
-export function underWay({ step }: Task): Line[] {
+export function runningCalls({ step }: Task): Line[] {
   return (step?.calls ?? []).map(({ name, input, outcome, result = '', state }) => ({
     n: step?.n ?? 0,
     tool: name,

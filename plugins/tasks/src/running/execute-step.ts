@@ -73,7 +73,7 @@ interface CallRun extends StepRun {
 async function callTools(run: StepRun): Promise<void> {
   const { context, control, task, step } = run;
   const calls = nextToolCalls(step);
-  const underWay: Promise<void>[] = [];
+  const inFlight: Promise<void>[] = [];
   let left = calls.length;
   let waiting = 0;
   const onResult = () => {
@@ -90,12 +90,12 @@ async function callTools(run: StepRun): Promise<void> {
       const one = callTool({ ...run, call, onDeferred, onResult, isWaiting: () => waiting > 0 });
       // Its rejection is thrown below, where all of them are awaited.
       one.then(resolve, () => resolve());
-      underWay.push(one);
+      inFlight.push(one);
     });
     await deferred;
   }
   if (left > 0) await awaitDecisions(context, task.id, run.rules);
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
 }
 
 function nextToolCalls({ calls }: Step): readonly Call[] {
@@ -133,7 +133,7 @@ async function callTool(run: CallRun): Promise<void> {
     if (result.outcome === 'unknown') draft.unknowns.push(unknownCall(call, step.n));
   };
   await (run.onResult() ? journal.move(task.id, 'running', change) : journal.note(task.id, change));
-  control.underWay.delete(call.id);
+  control.inFlight.delete(call.id);
 }
 
 /** @param repeated the call was begun before a restart */
@@ -144,7 +144,7 @@ async function outcomeOf(run: CallRun, repeated: boolean): Promise<SettledOutcom
     if (control.left.aborted) throw new Interrupted();
     const first = await until(invoke(run, attempt, decideBy), control.left);
     if (first.status === 'deferred') {
-      control.underWay.set(call.id, first.settled);
+      control.inFlight.set(call.id, first.settled);
       run.onDeferred();
     }
     const outcome = first.status === 'deferred' ? await until(first.settled, control.interrupted) : first;
@@ -180,7 +180,7 @@ function invoke({ context, control, task, step, call, rules, isWaiting }: CallRu
     },
     ...(task.lastId === undefined ? {} : { messageId: task.lastId }),
   });
-  control.underWay.set(call.id, outcome);
+  control.inFlight.set(call.id, outcome);
   return outcome;
 }
 

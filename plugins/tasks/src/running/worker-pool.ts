@@ -222,19 +222,19 @@ async function awaitHalted(context: TaskContext, control: RunControl, id: string
   const begun = task === undefined ? [] : begunCalls(task);
   if (task?.ending?.told !== false || begun.length === 0) return;
   await Promise.all(begun.map(learn));
-  control.underWay.clear();
+  control.inFlight.clear();
 
   async function learn(call: Call): Promise<void> {
-    const underWay = control.underWay.get(call.id);
-    if (underWay === undefined && control.begunNow === call.id) {
+    const inFlight = control.inFlight.get(call.id);
+    if (inFlight === undefined && control.begunNow === call.id) {
       const stopped = { outcome: 'failed', result: 'It was stopped before it ran.' } as const;
       return void (await journal.amend(id, endCall(call.id, stopped)));
     }
     const end =
-      underWay === undefined
+      inFlight === undefined
         ? undefined
         : await until(
-            withinLimit(clock, GRACE_MS, underWay).catch(() => undefined),
+            withinLimit(clock, GRACE_MS, inFlight).catch(() => undefined),
             signal,
           );
     const outcome = end?.inTime === true && end.value.status !== 'deferred' ? end.value : undefined;

@@ -57,7 +57,7 @@ describe('commands while Discord fails', () => {
     expect(runs).to.have.length(3);
   });
 
-  it('are answered once when their answer was taken and only Discord’s word of it got lost', async () => {
+  it('are answered once when Discord accepted their answer and only its response got lost', async () => {
     const runs: string[] = [];
     await using host = await createTestHost({ plugins: [counter(runs)] });
     host.discord.faults.rest.fail(502, { method: 'POST', route: MESSAGES, ...ALWAYS, afterEffect: true });
@@ -124,7 +124,7 @@ describe('commands while Discord fails', () => {
     }
   });
 
-  it('say each thing once as slash commands, however often only Discord’s word of it got lost', async () => {
+  it('send each answer once as slash commands, however often only Discord’s response got lost', async () => {
     const twice = definePlugin({
       manifest: { id: 'twice', version: '1.0.0', description: 'Twice' },
       setup: ({ command }) =>

@@ -22,7 +22,7 @@ function optionOf(schema: z.ZodType) {
 }
 const text = { type: Type.String, name: 'thing', description: 'thing', required: true };
 
-describe('what Discord is told of commands', () => {
+describe('the commands as Discord receives them', () => {
   const options: readonly (readonly [what: string, schema: z.ZodType, payload: object])[] = [
     ['text with its length', z.string().min(2).max(20), { ...text, min_length: 2, max_length: 20 }],
     ['the rest of a message', option.rest(), { ...text, min_length: 1 }],
@@ -61,7 +61,7 @@ describe('what Discord is told of commands', () => {
     ],
   ];
   for (const [what, schema, payload] of options) {
-    it(`tells of ${what}`, () => {
+    it(`contains ${what}`, () => {
       expect(optionOf(schema)).to.deep.equal(payload);
     });
   }

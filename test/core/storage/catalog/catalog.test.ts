@@ -148,7 +148,7 @@ describe('who may change a setting', () => {
     });
   }
 
-  it('is nobody, but people for their own, when nobody can say who is who', async () => {
+  it('is no subject, except users for their own settings, when subjects cannot be resolved', async () => {
     const { storage } = memoryStorage();
     storage.open(
       storingPlugin({

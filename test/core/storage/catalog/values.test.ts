@@ -161,7 +161,7 @@ describe('what is wrong with a value', () => {
     it(sentence, async () => expect(await refusal(schema, text)).to.equal(sentence));
   }
 
-  it('finds channels and roles by name, and names the one that is not there', async () => {
+  it('finds channels and roles by name, and names one that does not exist', async () => {
     const { storage } = memoryStorage({
       tierOf: async () => 'admin',
       called: (_guildId, of, name) =>

@@ -130,7 +130,7 @@ describe('the ledger', () => {
     driver.failWrites(new Error('disk full'));
     const error = await ledger.move('a', ['proposed'], 'executing').catch((thrown: unknown) => thrown);
     expect(error).to.have.property('message', 'disk full');
-    expect(ledger.underWay('a')).to.include({ state: 'proposed' });
+    expect(ledger.running('a')).to.include({ state: 'proposed' });
     expect(await ledger.move('a', ['proposed'], 'executing')).to.include({ state: 'executing' });
   });
 

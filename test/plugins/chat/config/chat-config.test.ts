@@ -109,7 +109,7 @@ describe('chat: a mistake in the configuration', () => {
     expect(log.entries.map(({ level }) => level)).to.deep.equal(['warn', 'warn']);
   });
 
-  it('reads in the language of who asks, and in English in the log', async () => {
+  it('is in the language of the requester, and in English in the log', async () => {
     const { inGuild, log } = openConfig({ files: { a: 'temperature: hot' }, pins: ['temprature: 1', 'mode: ['] });
     const { problems } = await inGerman(['plugins/chat'], inGuild);
     expect(problems.slice(0, 2)).to.deep.equal([

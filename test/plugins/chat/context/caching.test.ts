@@ -123,7 +123,7 @@ describe('chat context: the cause of a miss', () => {
     expect(facts.rolled).to.equal(true);
   });
 
-  it('is that somebody edited, deleted or hid a message', async () => {
+  it('is that a message was edited, deleted or hidden', async () => {
     const change = async (replace: (index: number) => readonly ReturnType<typeof said>[]) => {
       const channel = await warm();
       const messages = chat(42).map((message, index) => ({ ...message, id: idAt(index) }));

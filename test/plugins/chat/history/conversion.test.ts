@@ -198,7 +198,7 @@ describe('chat history: what a message becomes', () => {
     [MessageType.ThreadCreated, 'a [name]', '[started the thread "a (name)"]'],
     [MessageType.StageStart, 'Talk', '[stage start]'],
   ] as const) {
-    it(`tells of the event ${MessageType[type]}`, async () => {
+    it(`describes the event ${MessageType[type]}`, async () => {
       expect(await convert({ type, content })).to.deep.include({ content: '', extras: [text] });
     });
   }

@@ -86,7 +86,7 @@ describe('chat: bots among bots', () => {
     const clock = createManualClock();
     const whole: string[][] = [];
     let end = () => {};
-    const underWay = new Promise<void>((resolve) => {
+    const begun = new Promise<void>((resolve) => {
       end = resolve;
     });
     const answers = createBotAnswers({
@@ -94,7 +94,7 @@ describe('chat: bots among bots', () => {
       count: () => 1,
       async onWhole({ messages: parts }) {
         whole.push(parts.map(({ content }) => content));
-        await underWay;
+        await begun;
       },
       onError: (error) => expect.fail(String(error)),
     });

@@ -26,7 +26,7 @@ describe('chat: how much is sent for "hi"', () => {
     expect(JSON.stringify(sent).length).to.be.below(5_500);
   });
 
-  it('Discord’s tools when the model looks for them, within the rights of who asks; always where a setting says so', async () => {
+  it('Discord’s tools when the model looks for them, within the rights of the requester; always where a setting says so', async () => {
     const llm = scriptedLlm([
       callTool('find_tools', { need: 'read the last messages of a channel' }),
       say('Done.'),

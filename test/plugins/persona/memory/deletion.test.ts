@@ -47,7 +47,7 @@ describe('persona: what becomes of a memory when its message goes', () => {
     expect(await harness.standing()).to.deep.equal([]);
   });
 
-  it('goes by the message that still stands when the same was said twice', async () => {
+  it('uses the message that still exists when the same was said twice', async () => {
     await using harness = await openMemoryHarness();
     await harness.say(ANNA, 'I love pizza');
     await harness.say(ANNA, 'I LOVE pizza!');
@@ -57,14 +57,14 @@ describe('persona: what becomes of a memory when its message goes', () => {
     expect(await harness.standing()).to.deep.equal([]);
   });
 
-  it('believes the earlier word again when the later one is taken back', async () => {
+  it('restores the earlier fact when the message with the later one is deleted', async () => {
     await using harness = await openMemoryHarness();
     await moves(harness, 'Bonn', 'Rome');
     await harness.memories.messageDeleted(refOf('I live in Rome'));
     expect(await harness.standing()).to.deep.equal(['I live in Bonn']);
   });
 
-  it('does not bring back what a third word has replaced', async () => {
+  it('does not restore a fact that a third message has replaced', async () => {
     await using harness = await openMemoryHarness();
     await moves(harness, 'Bonn', 'Rome', 'Oslo');
     await harness.memories.messageDeleted(refOf('I live in Rome'));

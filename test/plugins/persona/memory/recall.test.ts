@@ -25,7 +25,7 @@ describe('persona: what its memory brings up', () => {
       expect((await harness.ask('Где квартира Бориса, где он живёт?'))[0]).to.equal('Я живу в Туле');
     });
 
-    it('prefers facts of the one who asks where the question names no one', async () => {
+    it('prefers facts about the requester where the question names no person', async () => {
       await using harness = await openMemoryHarness();
       await harness.say(ANNA, 'My birthday is on 3 March');
       await harness.say(BOB, 'My birthday is on 4 March');
@@ -186,7 +186,7 @@ describe('persona: what its memory brings up', () => {
       expect((await later.ask('kittens'))[0]).to.equal('Our tabby sleeps all day');
     });
 
-    it('goes by words when the provider fails, and says so in the log', async () => {
+    it('searches by words when the provider fails, and logs it', async () => {
       await using harness = await openMemoryHarness({ embed: () => Promise.reject(new Error('down')) });
       await harness.say(ANNA, 'Our tabby sleeps all day');
       expect(await harness.ask('tabby')).to.deep.equal(['Our tabby sleeps all day']);

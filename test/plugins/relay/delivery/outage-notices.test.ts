@@ -27,7 +27,7 @@ describe('relay: nothing is silent', () => {
     expect(saidSince(earlier).join('\n')).to.not.include('busy');
   });
 
-  it('members get a word at once while the agent does not answer, one in ten minutes each', async () => {
+  it('members get a notice at once while the agent does not answer, one in ten minutes each', async () => {
     bot.letta.faults.fail(503, { times: 1_000 });
     bot.alice.say(bot.general, `${bot.bot} first`);
     bot.bob.say(bot.general, `${bot.bot} second`);

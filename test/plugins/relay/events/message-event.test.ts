@@ -55,7 +55,7 @@ describe('relay: what a message replies to', () => {
       .and.not.include('): one');
   });
 
-  it('keeps nobody from being told, when Discord does not say what it is', async () => {
+  it('is delivered also when Discord does not say what it is', async () => {
     const said = chain(['one', 'two']);
     await bot.settled();
     const channel = bot.client.channels.cache.get(bot.general.id);

@@ -205,7 +205,7 @@ describe("relay: an agent's requests for approval", () => {
   });
 
   for (const conflict of ['refused', 'streamed'] as const) {
-    it(`are denied when nobody knows of them, and the prompt is sent then (conflict ${conflict})`, async () => {
+    it(`are denied when no card belongs to them, and the prompt is sent then (conflict ${conflict})`, async () => {
       await using world = await startLetta({ conflict });
       const agent = world.letta.addAgent();
       agent.orphanApproval('discord_ban', { userId: '5' });

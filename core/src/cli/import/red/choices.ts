@@ -7,6 +7,7 @@ import {
   type Prefixes,
   type TierRoles,
 } from '@cinnabar/sdk';
+import { sameSlot } from '../../../access/rules.js';
 import type { GuildStates } from '../../../contracts.js';
 import { type GuildDirectory, nameIn } from '../../../guild-file/directory.js';
 import type { StoredSettings } from '../../../storage/storage.js';
@@ -40,7 +41,7 @@ export async function importChoices(red: RedData, parts: GuildChoices): Promise<
     for (const [key, value] of Object.entries(recordOf(values))) {
       const place = { kind: 'channel', id: channel } as const;
       if (key === 'ignored' && value === true)
-        await addRule({ effect: 'deny', target: EVERYTHING, subject: place }, 'ignored channel', parts);
+        await addGuildRule({ effect: 'deny', target: EVERYTHING, subject: place }, 'ignored channel', parts);
       else if (key !== 'ignored') parts.leftOut(`${key} of ${named(channel, parts)}`, whyNot(key));
     }
   for (const [cog, ofGuilds] of Object.entries(recordOf(red.core.groups.COG_DISABLE_SETTINGS))) {
@@ -79,24 +80,28 @@ async function importKey(
       return importTierRoles(key === 'admin_role' ? 'admin' : 'mod', idsOf(value), parts);
     case 'blacklist':
       for (const id of idsOf(value))
-        await addRule({ effect: 'deny', target: EVERYTHING, subject: subjectOf(id, parts) }, 'blocklist', parts);
+        await addGuildRule({ effect: 'deny', target: EVERYTHING, subject: subjectOf(id, parts) }, 'blocklist', parts);
       return;
     case 'whitelist':
       if (idsOf(value).length === 0) return;
-      await addRule({ effect: 'deny', target: EVERYTHING, subject: { kind: 'everyone' } }, 'allowlist', parts);
+      await addGuildRule({ effect: 'deny', target: EVERYTHING, subject: { kind: 'everyone' } }, 'allowlist', parts);
       for (const id of idsOf(value))
-        await addRule({ effect: 'allow', target: EVERYTHING, subject: subjectOf(id, parts) }, 'allowlist', parts);
+        await addGuildRule({ effect: 'allow', target: EVERYTHING, subject: subjectOf(id, parts) }, 'allowlist', parts);
       return;
     case 'ignored':
       if (value === true)
-        await addRule({ effect: 'deny', target: EVERYTHING, subject: { kind: 'everyone' } }, 'ignored server', parts);
+        await addGuildRule(
+          { effect: 'deny', target: EVERYTHING, subject: { kind: 'everyone' } },
+          'ignored server',
+          parts,
+        );
       return;
     case 'disabled_commands':
       for (const command of textsOf(value)) {
         const target = targetForCommand(command);
         const what = `disabled command ${command}`;
         if (target === undefined) parts.leftOut(what, 'no command here does the same');
-        else await addRule({ effect: 'deny', target, subject: { kind: 'everyone' } }, what, parts);
+        else await addGuildRule({ effect: 'deny', target, subject: { kind: 'everyone' } }, what, parts);
       }
       return;
     case 'locale':
@@ -225,27 +230,28 @@ export async function importRules(
     const isClear = typeof allowed === 'boolean';
     if (!isClear || targets.length === 0)
       parts.leftOut(what, isClear ? NO_TARGET[kind] : 'it is neither allowed nor denied');
-    else for (const one of targets) await addRule({ effect, target: one, subject }, what, parts);
+    else for (const one of targets) await addGuildRule({ effect, target: one, subject }, what, parts);
   }
 }
 
 export const NO_TARGET = { COG: 'no plugin here does the same', COMMAND: 'no command here does the same' } as const;
 
-async function addRule(rule: AccessRule, why: string, { guildId, accessRules, ...parts }: GuildChoices): Promise<void> {
+function addGuildRule(rule: AccessRule, why: string, parts: GuildChoices): Promise<void> {
   const { target, subject, effect } = rule;
-  const about =
-    subject.id === undefined
-      ? subject.kind
-      : `${subject.kind} ${named(subject.id, { ...parts, guildId, accessRules })}`;
+  const about = subject.id === undefined ? subject.kind : `${subject.kind} ${named(subject.id, parts)}`;
   const what = `${why} → ${effect} ${target.kind === 'everything' ? 'everything' : `${target.kind} ${target.name}`}, ${about}`;
-  const same = (await accessRules.list(guildId)).find(
-    (one) =>
-      one.target.kind === target.kind &&
-      one.target.name === target.name &&
-      one.subject.kind === subject.kind &&
-      one.subject.id === subject.id,
-  );
-  if (same?.effect === effect) return parts.present(what);
+  return addRule(rule, parts.guildId, what, parts);
+}
+
+/** Adds a rule of a guild, or of the owner of the bot, unless there is one about the same already. */
+export async function addRule(
+  rule: AccessRule,
+  guildId: string | null,
+  what: string,
+  { accessRules, ...parts }: Pick<GuildChoices, 'accessRules' | keyof ImportFindings>,
+): Promise<void> {
+  const same = (await accessRules.list(guildId)).find((one) => sameSlot(one, rule));
+  if (same?.effect === rule.effect) return parts.present(what);
   if (same !== undefined) return parts.leftOut(what, 'a rule here says the opposite');
   try {
     await accessRules.set(guildId, rule);

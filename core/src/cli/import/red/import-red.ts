@@ -17,7 +17,7 @@ import type { HostConfig } from '../../../config/host-config.js';
 import type { OwnerState } from '../../../contracts.js';
 import { createPrefixes } from '../../../gateway/guild-states.js';
 import { onStoppedData, type StoppedData } from '../../stopped-data.js';
-import { type GuildChoices, importChoices, importRules, NO_TARGET, RULE_KINDS, targetsOf } from './choices.js';
+import { addRule, type GuildChoices, importChoices, importRules, NO_TARGET, RULE_KINDS, targetsOf } from './choices.js';
 import { lineHere, pluginsFor, targetForCommand } from './names.js';
 import { dataOf, EVERYWHERE, guildsIn, outsideGuilds, type RedData, readRedData, recordOf } from './red-data.js';
 
@@ -258,12 +258,12 @@ export async function importEverywhere(red: RedData, parts: GlobalChoices): Prom
   const admitted = listOf(whitelist);
   if (admitted.length > 0) await deny('allowlist', { kind: 'everyone' }, parts);
   for (const id of admitted)
-    await addRule({ effect: 'allow', target: EVERYTHING, subject: { kind: 'user', id } }, 'allowlist', parts);
+    await addOwnRule({ effect: 'allow', target: EVERYTHING, subject: { kind: 'user', id } }, 'allowlist', parts);
   for (const name of listOf(disabled)) {
     const target = targetForCommand(name);
     const what = `disabled command ${name}`;
     if (target === undefined) parts.leftOut(what, NO_TARGET.COMMAND);
-    else await addRule({ effect: 'deny', target, subject: { kind: 'everyone' } }, what, parts);
+    else await addOwnRule({ effect: 'deny', target, subject: { kind: 'everyone' } }, what, parts);
   }
   for (const [cog, ofGuilds] of Object.entries(recordOf(red.core.groups.COG_DISABLE_SETTINGS))) {
     const { disabled: isOff } = recordOf(recordOf(ofGuilds)[EVERYWHERE]);
@@ -279,7 +279,7 @@ export async function importEverywhere(red: RedData, parts: GlobalChoices): Prom
 const listOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
 
 const deny = (why: string, subject: AccessRule['subject'], parts: GlobalChoices) =>
-  addRule({ effect: 'deny', target: EVERYTHING, subject }, why, parts);
+  addOwnRule({ effect: 'deny', target: EVERYTHING, subject }, why, parts);
 
 interface RedRule {
   readonly kind: (typeof RULE_KINDS)[number];
@@ -305,7 +305,7 @@ async function importRule({ kind, name, model, allowed }: RedRule, parts: Global
   const targets = targetsOf(kind, name);
   if (targets.length === 0) return leftOut(what, NO_TARGET[kind]);
   const effect = allowed ? 'allow' : 'deny';
-  for (const target of targets) await addRule({ effect, target, subject: { kind: 'user', id: model } }, what, parts);
+  for (const target of targets) await addOwnRule({ effect, target, subject: { kind: 'user', id: model } }, what, parts);
 }
 
 async function setDefault(
@@ -328,27 +328,8 @@ async function setDefault(
   }
 }
 
-async function addRule(
-  rule: AccessRule,
-  why: string,
-  { accessRules, taken, present, leftOut }: GlobalChoices,
-): Promise<void> {
+function addOwnRule(rule: AccessRule, why: string, parts: GlobalChoices): Promise<void> {
   const { target, subject, effect } = rule;
   const about = target.kind === 'everything' ? 'everything' : `${target.kind} ${target.name}`;
-  const what = `${why} → ${effect} ${about} ${textOfRuleSubject(subject)}`;
-  const same = (await accessRules.list(null)).find(
-    (one) =>
-      one.target.kind === target.kind &&
-      one.target.name === target.name &&
-      one.subject.kind === subject.kind &&
-      one.subject.id === subject.id,
-  );
-  if (same?.effect === effect) return present(what);
-  if (same !== undefined) return leftOut(what, 'a rule here says the opposite');
-  try {
-    await accessRules.set(null, rule);
-    taken(what);
-  } catch (error) {
-    leftOut(what, operatorSentenceOf(error) ?? String(error));
-  }
+  return addRule(rule, null, `${why} → ${effect} ${about} ${textOfRuleSubject(subject)}`, parts);
 }

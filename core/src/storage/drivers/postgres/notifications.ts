@@ -3,7 +3,7 @@ import { backoffMs, type Connections, DatabaseError, databaseError, type SingleC
 
 /** A subscriber of a channel. */
 export interface ChannelListener {
-  heard(payload: string): void;
+  received(payload: string): void;
   /** Called when notifications stop arriving. */
   lost?(): void;
   /** Called when the subscription is active again, and notifications may have been missed. When it rejects, the connection is opened again. */
@@ -89,7 +89,7 @@ export function createNotifications(options: {
     fresh.on('error', breaks);
     fresh.on('end', () => breaks(new Error('the connection ended')));
     fresh.on('notification', ({ channel, payload = '' }) => {
-      for (const { heard } of channels.get(channel) ?? []) heard(payload);
+      for (const { received } of channels.get(channel) ?? []) received(payload);
     });
     try {
       await fresh.connect();

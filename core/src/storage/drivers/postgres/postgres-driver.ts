@@ -47,7 +47,7 @@ export function createDocumentDriver(
     return { path: decodePath(path), revision, isEcho: writer === id, isOwn };
   };
   const stopListening = database.listen(schema, {
-    heard(payload) {
+    received(payload) {
       const space = payload.indexOf(' ');
       const [revision = '-', guild = '', writer = ''] = payload.slice(0, space).split('@');
       const isGone = revision === '-';

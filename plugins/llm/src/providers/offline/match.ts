@@ -86,13 +86,13 @@ function textsOf(
     template.flatMap((element) => {
       const place = element.kind === 'slot' ? slots.get(element.name) : undefined;
       if (element.kind !== 'slot' || place === undefined) return [];
-      return [[element.name, slotText(saidIn(place, said, words), element.bracketed)] as const];
+      return [[element.name, slotText(textBetween(place, said, words), element.bracketed)] as const];
     }),
   );
 }
 
 /** With the signs next to its first and last word: "(3+4)". */
-function saidIn(
+function textBetween(
   { from, to }: { readonly from: number; readonly to: number },
   said: string,
   words: readonly Word[],
