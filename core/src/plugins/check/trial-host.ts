@@ -47,6 +47,7 @@ export async function startTrialHost(options: TrialHostOptions): Promise<TrialHo
   const general = guild.createChannel({ name: 'general' });
   const host = createHost({
     clock,
+    logFiles: false,
     config: {
       token: application.token,
       discordApi: discord.api,
