@@ -118,7 +118,8 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
     const cacheDir = join(config.buildCacheDir, 'plugins');
     const loader = createLoader({ cacheDir, hostVersion: HOST_VERSION, builtPlugins: common.builtPlugins, reuse });
     const { plugins } = await discoveryOf(config)();
-    const wanted = plugins.filter(({ id, source }) => source === 'bundled' && !config.disabledPlugins.includes(id));
+    const isWanted = (id: string) => !config.disabledPlugins.includes(id) && (common.only?.includes(id) ?? true);
+    const wanted = plugins.filter(({ id, source }) => source === 'bundled' && isWanted(id));
     // The host that needs a plugin reports when it cannot be loaded.
     await Promise.allSettled(wanted.map((plugin) => loader.load(plugin)));
     giveBack();

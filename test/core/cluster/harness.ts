@@ -100,6 +100,8 @@ function memberOn(options: {
     DISCORD_API: discord.api,
     DISCORD_TOKEN: token,
     DATABASE_URL: database.url,
+    // Where the plugins are built already.
+    ...(process.env.BUILD_CACHE_PATH === undefined ? {} : { BUILD_CACHE_PATH: process.env.BUILD_CACHE_PATH }),
     ...env,
   });
   const member = memberOfCluster({
