@@ -212,7 +212,7 @@ export function writeRules(rules: readonly AccessRule[], nameOf: (id: string) =>
 const file = z.strictObject({ rules: z.array(fileRuleSchema) });
 
 /** @throws UserError that names the line and what is wrong with it */
-export function readRules(text: string, find: FindNamed = findById): readonly AccessRule[] {
+export function readRules(text: string): readonly AccessRule[] {
   const reading = readYaml(text, { maxBytes: 100_000 });
   if (!reading.ok) {
     const { line, problem } = reading;
@@ -228,7 +228,7 @@ export function readRules(text: string, find: FindNamed = findById): readonly Ac
     throw wrong(issue?.path ?? [], issue?.message ?? t('it is not a list of rules'));
   }
   return parsed.data.rules.map((entry, index) => {
-    const rule = ruleFromFile(entry, find);
+    const rule = ruleFromFile(entry, findById);
     if ('problem' in rule) throw wrong(['rules', index], rule.problem);
     return rule;
   });

@@ -50,8 +50,8 @@ export interface PluginManager extends Plugins {
    * any more.
    */
   cancel(): void;
-  /** Stops every plugin permanently, the last started first. The host drains before that: by default this waits for nothing. */
-  stop(options?: { readonly drainTimeoutMs?: number }): Promise<void>;
+  /** Stops every plugin permanently, the last started first. The host drains before that: this waits for no running work. */
+  stop(): Promise<void>;
   /** The environment variables that loaded plugins declare, whether or not they run. */
   environments(): readonly { readonly id: string; readonly env: EnvSchema }[];
   /** The running owners, in the order in which they started. */
@@ -95,7 +95,7 @@ export function createPluginManager(options: PluginManagerOptions): PluginManage
       ending.abort();
       for (const { run } of lastStartedFirst([...lifecycle.records.values()])) run?.owner.scope.cancel();
     },
-    stop: ({ drainTimeoutMs = 0 } = {}) => queue.last(() => stopAll(lifecycle, drainTimeoutMs)),
+    stop: () => queue.last(() => stopAll(lifecycle)),
     list: () => [...lifecycle.records.values()].map((record) => infoOf(lifecycle, record)),
     load: (idOrFolder) => queue.run(async () => infoOf(lifecycle, await load(lifecycle, finder, idOrFolder))),
     unload: (id) => queue.run(async () => unload(lifecycle, known(id))),
@@ -137,8 +137,6 @@ function createLifecycle(options: PluginManagerOptions, ending: AbortSignal): Li
     guards: createGuardRegistry(options.guardStore, options.log),
     clock: options.clock,
     log: options.log,
-    startTimeoutMs: options.startTimeoutMs ?? 30_000,
-    drainTimeoutMs: options.drainTimeoutMs ?? 10_000,
     ending,
     touched: new Set(),
     nextSequence: () => ++runs,
@@ -169,10 +167,6 @@ interface PluginManagerOptions {
   readonly disabled?: readonly string[];
   /** Called once after each operation that started or stopped a plugin or changed where it is enabled. Errors are logged. */
   readonly onChange?: (change: PluginChange) => unknown;
-  /** Time limit for loading a plugin, and for its setup; 30 s by default. */
-  readonly startTimeoutMs?: number;
-  /** How long the running work of a stopping plugin may take; 10 s by default. */
-  readonly drainTimeoutMs?: number;
 }
 
 export interface PluginChange {

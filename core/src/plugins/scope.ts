@@ -3,13 +3,8 @@ import { CinnabarError, type Clock, withinLimit } from '@cinnabar/sdk';
 import type { Scope } from '../contracts.js';
 import { runAs } from '../gateway/boundary.js';
 
-export interface ScopeOptions {
-  /** Id of the plugin that owns the effects. */
-  readonly plugin: string;
-  readonly clock: Clock;
-  /** Time limit of one disposer; 5 s by default. */
-  readonly disposeTimeoutMs?: number;
-}
+/** Time limit of one disposer. */
+const DISPOSE_MS = 5_000;
 
 interface Effect {
   readonly label: string;
@@ -21,15 +16,16 @@ interface Effect {
 /**
  * Builds the owner of everything that one run of a plugin registers. A failed early disposal rejects for its caller, and is also among the errors that `close`
  * returns.
+ * @param plugin id of the plugin that owns the effects
  */
-export function createScope({ plugin, clock, disposeTimeoutMs = 5_000 }: ScopeOptions): Scope {
+export function createScope({ plugin, clock }: { readonly plugin: string; readonly clock: Clock }): Scope {
   const live = new Set<Effect>();
   const abort = new AbortController();
   // All running work of a plugin listens to it and removes its listener afterwards: any number of listeners is normal.
   setMaxListeners(0, abort.signal);
   const errors: Error[] = [];
   let closing: Promise<readonly Error[]> | undefined;
-  let limitMs = disposeTimeoutMs;
+  let limitMs = DISPOSE_MS;
 
   const run = async (effect: Effect) => {
     try {

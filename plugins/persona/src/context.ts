@@ -2,6 +2,7 @@ import {
   type Access,
   type Accounts,
   type Clock,
+  type CommandContext,
   type Commands,
   type FrontDoor,
   isTimeZone,
@@ -10,11 +11,14 @@ import {
   type Ledger,
   type Llm,
   type Logger,
+  type PersonaPlace,
   type Plugins,
   type Prefixes,
   type Provenance,
+  plainText,
   type Random,
   type Tools,
+  visible,
   type WorkerModule,
   z,
 } from '@cinnabar/sdk';
@@ -24,7 +28,7 @@ import type { ConversationStore } from './conversation/conversation-store.js';
 import type { Memories } from './memory/memories.js';
 import type { Allowance } from './proactive.js';
 import type { EventHub, TraceStore } from './running/events.js';
-import type { CardStore, PersonaStore } from './state/persona-store.js';
+import type { Author, CardStore, PersonaStore } from './state/persona-store.js';
 
 const whole = (least: number, most: number) => z.number().int().min(least).max(most);
 const hour = whole(0, 23);
@@ -173,4 +177,27 @@ export interface PersonaContext {
   settingsFor(guildId: string | null): Promise<PersonaSettings>;
   /** The guilds in which any of them was changed. */
   guildsWithSettings(): Promise<readonly string[]>;
+}
+
+/** Who shapes personas: in a guild its admins, in a direct message the member whose it is. */
+export const SHAPE = { tier: 'admin', dmTier: 'everyone' } as const;
+
+export function placeOf({ actor }: Pick<CommandContext, 'actor'>): PersonaPlace {
+  return { guildId: actor.guildId, channelId: actor.channelId };
+}
+
+/** What one command changes is undone together. */
+export function authorOf({ actor }: Pick<CommandContext, 'actor'>, { random }: PersonaContext): Author {
+  return { sessionId: random.id(), userId: actor.userId, channelId: null };
+}
+
+/** A member's or a model's text on one line, escaped. */
+export function shown(text: string, most = 300): string {
+  const cut = text.length <= most ? text : `${text.slice(0, most)}…`;
+  return plainText(visible(cut));
+}
+
+/** `**Goals**` with a line for each, or nothing when there are none. */
+export function listed(title: string, texts: readonly string[]): readonly string[] {
+  return texts.length === 0 ? [] : [`**${title}**`, ...texts.map((text, index) => `${index + 1}. ${shown(text)}`)];
 }

@@ -26,11 +26,10 @@ import {
 import { createActionRegistry } from './actions/action.js';
 import { builtinActions, CHAINS } from './actions/builtin-actions.js';
 import { exportCommand, importCommand } from './commands/cards.js';
-import { SHAPE } from './commands/command-context.js';
 import { createCommand, editCommand, registerForm, resetCommand } from './commands/edit.js';
 import { memoriesCommand } from './commands/memories.js';
 import { desiresCommand, goalsCommand, moodCommand, showCommand, traceCommand, undoCommand } from './commands/state.js';
-import { type PersonaContext, settings } from './context.js';
+import { type PersonaContext, SHAPE, settings } from './context.js';
 import { conversations as conversationCollection, createConversationStore } from './conversation/conversation-store.js';
 import { followChanges } from './conversation/conversation-sync.js';
 import { createMemories } from './memory/memories.js';

@@ -14,10 +14,9 @@ import {
   webAct,
   z,
 } from '@cinnabar/sdk';
-import { SHAPE } from './commands/command-context.js';
 import { assertMayForget, ownMemories } from './commands/memories.js';
 import { inOurWords } from './commands/state.js';
-import type { PersonaContext } from './context.js';
+import { type PersonaContext, SHAPE } from './context.js';
 import type { Memory } from './memory/types.js';
 import { LIMITS, NEW_STATE, tidy, visibleTo } from './state/state.js';
 

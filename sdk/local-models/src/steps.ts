@@ -103,8 +103,8 @@ export function hangMidway(step: ReplyStep = say('This answer pauses in the midd
 }
 
 /** Half of a streamed answer is sent, then the response ends normally. */
-export function endMidway(step: ReplyStep = say('This answer ends in the middle of its sentence.')): ReplyStep {
-  return { ...step, midway: 'end' };
+export function endMidway(): ReplyStep {
+  return { ...say('This answer ends in the middle of its sentence.'), midway: 'end' };
 }
 
 /** The content of a request in any provider's format: enough for a script to decide on an answer. */

@@ -60,11 +60,14 @@ export function frame(data: unknown, event?: string): string {
   return `${head}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 }
 
+/** In characters. */
+const PIECE = 8;
+
 /** Cuts text into pieces of a few characters, as a model streams it. Never empty. */
-export function pieces(text: string, size = 8): readonly string[] {
+export function pieces(text: string): readonly string[] {
   const characters = [...text];
   const parts: string[] = [];
-  for (let at = 0; at < characters.length; at += size) parts.push(characters.slice(at, at + size).join(''));
+  for (let at = 0; at < characters.length; at += PIECE) parts.push(characters.slice(at, at + PIECE).join(''));
   return parts.length === 0 ? [''] : parts;
 }
 

@@ -20,7 +20,7 @@ import {
   unknownPlugin,
   unseen,
 } from './records.js';
-import { settle, stopWithDependents } from './start-stop.js';
+import { START_MS, settle, stopWithDependents } from './start-stop.js';
 
 export interface BootReport {
   readonly running: readonly string[];
@@ -179,14 +179,14 @@ export async function forget(lifecycle: LifecycleContext, record: PluginRecord):
  * @throws errors of `Origin.load`, or CINNABAR_PLUGIN_TIMEOUT
  */
 export async function loadDefinition(
-  { clock, startTimeoutMs, ending }: Pick<LifecycleContext, 'clock' | 'startTimeoutMs' | 'ending'>,
+  { clock, ending }: Pick<LifecycleContext, 'clock' | 'ending'>,
   { id, origin }: Pick<PluginRecord, 'id' | 'origin'>,
   verify: boolean,
 ): Promise<Plugin> {
-  const loaded = await withinLimit(clock, startTimeoutMs, origin.load(verify), ending);
+  const loaded = await withinLimit(clock, START_MS, origin.load(verify), ending);
   if (loaded.inTime) return loaded.value;
   if (ending.aborted) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: id, state: t('stopping') });
-  throw new CinnabarError('CINNABAR_PLUGIN_TIMEOUT', { plugin: id, seconds: startTimeoutMs / 1000, step: 'load' });
+  throw new CinnabarError('CINNABAR_PLUGIN_TIMEOUT', { plugin: id, seconds: START_MS / 1000, step: 'load' });
 }
 
 /**

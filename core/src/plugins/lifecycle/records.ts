@@ -119,8 +119,6 @@ export interface LifecycleContext {
   readonly guards: GuardRegistry;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly startTimeoutMs: number;
-  readonly drainTimeoutMs: number;
   /** Aborts when the host stops: then nothing starts any more, and waits end. */
   readonly ending: AbortSignal;
   /** Ids of the plugins that started or stopped since the last announcement. */

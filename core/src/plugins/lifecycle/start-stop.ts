@@ -22,6 +22,9 @@ import {
   usersOf,
 } from './records.js';
 
+/** Time limit for loading a plugin, and for its setup. */
+export const START_MS = 30_000;
+
 /** How often a plugin may restart for one change before it is stopped: services that each restart offers anew would cause an endless loop. */
 const MOST_RESTARTS = 5;
 
@@ -158,11 +161,10 @@ async function setUp(lifecycle: LifecycleContext, owner: Owner): Promise<void> {
     await speaking(undefined, async () => runAs(owner.id, 'setup', () => owner.plugin.setup(context)));
   };
   assertNotEnding(lifecycle, owner.id);
-  const { inTime } = await withinLimit(lifecycle.clock, lifecycle.startTimeoutMs, work(), lifecycle.ending);
+  const { inTime } = await withinLimit(lifecycle.clock, START_MS, work(), lifecycle.ending);
   if (inTime) return;
   assertNotEnding(lifecycle, owner.id);
-  const seconds = lifecycle.startTimeoutMs / 1000;
-  throw new CinnabarError('CINNABAR_PLUGIN_TIMEOUT', { plugin: owner.id, seconds, step: 'start' });
+  throw new CinnabarError('CINNABAR_PLUGIN_TIMEOUT', { plugin: owner.id, seconds: START_MS / 1000, step: 'start' });
 }
 
 function assertNotEnding({ ending }: LifecycleContext, plugin: string): void {
@@ -182,6 +184,9 @@ function asStartError(plugin: string, error: unknown): CinnabarError {
   return new CinnabarError('CINNABAR_PLUGIN_SETUP', { plugin, detail: reasonOf(error) }, { cause: error });
 }
 
+/** How long the running work of a stopping plugin may take. */
+const DRAIN_MS = 10_000;
+
 /**
  * Stops a running plugin: lets its running work finish within the limit, then removes everything that it registered.
  * @returns timers that it had left, for people
@@ -189,12 +194,12 @@ function asStartError(plugin: string, error: unknown): CinnabarError {
 export async function stopRun(
   lifecycle: LifecycleContext,
   record: PluginRecord,
-  drainTimeoutMs = lifecycle.drainTimeoutMs,
+  drainMs = DRAIN_MS,
 ): Promise<readonly string[]> {
   const { id, run } = record;
   if (run === undefined) return [];
-  if (drainTimeoutMs > 0 && !(await drained(lifecycle, drainTimeoutMs, id))) {
-    lifecycle.log.warn(`${id} was still busy after ${drainTimeoutMs / 1000} s; what it was doing is cancelled`, {
+  if (drainMs > 0 && !(await drained(lifecycle, drainMs, id))) {
+    lifecycle.log.warn(`${id} was still busy after ${drainMs / 1000} s; what it was doing is cancelled`, {
       plugin: id,
     });
   }
@@ -225,10 +230,9 @@ export async function stopDependents(lifecycle: LifecycleContext, record: Plugin
   for (const dependent of dependentRuns(lifecycle, record)) await stopRun(lifecycle, dependent);
 }
 
-/** Stops everything, the last started first. */
-export async function stopAll(lifecycle: LifecycleContext, drainTimeoutMs: number): Promise<void> {
-  for (const record of lastStartedFirst([...lifecycle.records.values()]))
-    await stopRun(lifecycle, record, drainTimeoutMs);
+/** Stops everything at once, the last started first. */
+export async function stopAll(lifecycle: LifecycleContext): Promise<void> {
+  for (const record of lastStartedFirst([...lifecycle.records.values()])) await stopRun(lifecycle, record, 0);
 }
 
 /** While the host stops, a plugin that hangs must not take the time that the others need. */

@@ -10,9 +10,8 @@ import {
 } from '@cinnabar/sdk';
 import type { Attachment } from 'discord.js';
 import { type CardNote, type CardProblem, MOST_FILE_BYTES, OWN_EXTENSION } from '../cards/read-card.js';
-import type { PersonaContext } from '../context.js';
+import { authorOf, type PersonaContext, placeOf, SHAPE, shown } from '../context.js';
 import type { State } from '../state/state.js';
-import { authorOf, placeOf, SHAPE, shown } from './command-context.js';
 import { nameIn } from './state.js';
 
 export const importCommand = (persona: PersonaContext) =>

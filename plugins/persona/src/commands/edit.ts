@@ -22,11 +22,9 @@ import {
   TextInputBuilder,
   TextInputStyle,
 } from 'discord.js';
-import type { PersonaContext } from '../context.js';
+import { authorOf, type PersonaContext, placeOf, SHAPE, shown } from '../context.js';
 import type { Author } from '../state/persona-store.js';
 import { LIMITS, NEW_STATE, type State, tidy } from '../state/state.js';
-import { authorOf, placeOf, SHAPE, shown } from './command-context.js';
-
 export const createCommand = (persona: PersonaContext) =>
   subcommand({
     name: 'create',

@@ -1,7 +1,6 @@
 import { type Actor, type CommandContext, subcommand, TIERS, t, UserError, z } from '@cinnabar/sdk';
-import type { PersonaContext } from '../context.js';
+import { type PersonaContext, placeOf, shown } from '../context.js';
 import type { Memory } from '../memory/types.js';
-import { placeOf, shown } from './command-context.js';
 
 const MOST_SHOWN = 25;
 

@@ -1,9 +1,7 @@
 import { type CommandContext, option, type PersonaEvent, subcommand, t, translated, UserError, z } from '@cinnabar/sdk';
-import type { PersonaContext } from '../context.js';
+import { authorOf, listed, type PersonaContext, placeOf, SHAPE, shown } from '../context.js';
 import { selfName } from '../running/run-context.js';
 import { addItem, LIMITS, NEW_STATE, removeItem, type State, tidy, visibleTo, type Wish } from '../state/state.js';
-import { authorOf, listed, placeOf, SHAPE, shown } from './command-context.js';
-
 export const showCommand = (persona: PersonaContext) =>
   subcommand({
     name: 'show',
