@@ -91,12 +91,13 @@ async function bundle(dir: string, shared: readonly string[]): Promise<Result> {
   return { code: text('.cjs'), map: text('.map'), inputs: metafile.inputs };
 }
 
+/** A start of a bot evaluates nothing of the trial of plugins, which brings the local Discord. */
 function entryOf(shared: readonly string[]): string {
   const getters = shared.map(
     (path) => `${JSON.stringify(path)}: () => require(${JSON.stringify(join(WORKSPACE, path))}),`,
   );
   return `export { runCommandLine } from './dist/cli/command-line.js';
-export { tryPlugin } from './dist/plugins/check/trial.js';
+export const tryPlugin = async (...given) => (await import('./dist/plugins/check/trial.js')).tryPlugin(...given);
 export const shared = {
 ${getters.join('\n')}
 };

@@ -216,7 +216,7 @@ function openPlugin(
 
   const ofGuild = fieldsOf(plugin).filter(({ scope }) => scope === 'guild');
   const bounds = boundsOf(ofGuild);
-  const numbers = ofGuild.filter(({ type }) => type.kind === 'number');
+  const numbers = ofGuild.filter(({ isNumber }) => isNumber);
   ceilings.declare(
     id,
     numbers.map(({ key }) => key),
@@ -385,9 +385,12 @@ function defaultsOf(schema: z.ZodObject): AnySettings {
   return { get: async () => schema.parse({}), set: refuse, update: refuse, reset: refuse };
 }
 
+/** For what is parsed once: zod would compile a function for each schema. */
+const ONCE = { jitless: true };
+
 function checkDefaults(plugin: Plugin): void {
   for (const scope of SETTING_SCOPES) {
-    const parsed = plugin.settings[scope]?.safeParse({});
+    const parsed = plugin.settings[scope]?.safeParse({}, ONCE);
     if (parsed === undefined || parsed.success) continue;
     const key = invalid(parsed.error).key ?? 'settings';
     throw new CinnabarError('CINNABAR_PLUGIN_INVALID', {
@@ -406,7 +409,7 @@ function checkPresets(plugin: Plugin, presets: Presets, placeOf: (key: string) =
     const detail = `${placeOf(unknown)}: ${unknownSetting(id, unknown, keys).message}`;
     throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
   }
-  const parsed = schema?.safeParse(presets);
+  const parsed = schema?.safeParse(presets, ONCE);
   if (parsed === undefined || parsed.success) return;
   const { key = '', message } = invalid(parsed.error);
   // The place names the key already.

@@ -21,7 +21,8 @@ const FENCE_LIKE = /(?:[ \t]{0,20}(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){0,8}[ \t]{0,
 const OPENING_HEAD = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){0,16}[ \t]*(?:`{3,}|~{3,})[^`\n]*/;
 const CLOSING_HEAD = /^[ \t>]*(?:`{3,}|~{3,})[ \t]*/;
 const LINK_OR_TAG = /\[[^[\]\n]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<[^<>\n]{1,200}>|https?:\/\/\S+/g;
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+/** Made at the first use: it loads the rules of Unicode. */
+let graphemes: Intl.Segmenter | undefined;
 
 /** Finds the best place to cut a line: after a sentence, between words, between graphemes, between code points. */
 export function cutLine(cut: LineCut): number {
@@ -89,6 +90,7 @@ function codeSpans(line: string): Span[] {
 function betweenGraphemes(cut: LineCut, mayCut: (at: number) => boolean): number {
   const [from, to] = cut.kept[lastSpanBefore(cut.kept, cut.latest)] ?? [0, 0];
   if (to > cut.latest && from > cut.earliest && mayCut(from)) return from;
+  graphemes ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   const segments = graphemes.segment(cut.text.slice(cut.from, Math.min(cut.lineEnd, cut.latest + 64)));
   for (let at = cut.latest; at > cut.earliest; ) {
     const boundary = cut.from + (segments.containing(at - cut.from)?.index ?? at - cut.from);

@@ -17,6 +17,7 @@ export interface Field {
   readonly scope: SettingScope;
   readonly key: string;
   readonly type: SettingType;
+  readonly isNumber: boolean;
   /** Its type, for people. */
   words(): string;
   readonly description: string;
@@ -41,7 +42,7 @@ export function fieldsOf(plugin: Plugin): readonly Field[] {
   const fields = SETTING_SCOPES.flatMap((scope) => {
     const schema = plugin.settings[scope];
     if (schema === undefined) return [];
-    const defaults = new Map<string, unknown>(Object.entries(schema.parse({})));
+    const defaults = new Map<string, unknown>(Object.entries(schema.parse({}, { jitless: true })));
     return Object.entries(schema.shape).map(([key, field]) => describeField(scope, key, field, defaults.get(key)));
   });
   known.set(plugin, fields);
@@ -62,6 +63,9 @@ function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType
     default: fallback,
     get type() {
       return described().type;
+    },
+    get isNumber() {
+      return mayHoldNumber(schema) && described().type.kind === 'number';
     },
     words() {
       const { type } = described();
@@ -93,6 +97,11 @@ function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType
 /** Also when only a part of the value is secret: then the whole value counts as secret. */
 function isSecret(schema: z.core.$ZodType): boolean {
   return someSchema(schema, (part) => z.globalRegistry.get(part)?.secret === true);
+}
+
+/** Cheaper than its JSON Schema: at a start every setting of a server is asked whether it is a number. */
+function mayHoldNumber(schema: z.core.$ZodType): boolean {
+  return someSchema(schema, ({ _zod: { def } }) => def.type === 'number' || def.type === 'lazy');
 }
 
 /** Whether a schema, or one of those that it consists of, has a property. */

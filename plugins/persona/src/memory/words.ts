@@ -14,7 +14,8 @@ const ACCENTS = /[\u0300-\u036f]/gu;
 const GRAM = 4;
 const UNSPACED_GRAM = 2;
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
+/** Made at the first use: it loads the rules of Unicode. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** The form of a text for comparisons: without case, accents and compatibility forms. */
 export function folded(text: string): string {
@@ -42,8 +43,10 @@ export function termsOf(text: string): readonly string[] {
 const runsOf = (text: string): readonly string[] =>
   (folded(text).match(WORD) ?? []).flatMap((word) => (IS_UNSPACED.test(word) ? (word.match(RUN) ?? []) : word));
 
-const segmentsOf = (run: string): readonly string[] =>
-  [...segmenter.segment(run)].filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment);
+function segmentsOf(run: string): readonly string[] {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'word' });
+  return [...segmenter.segment(run)].filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment);
+}
 
 function groupsOf(word: string, size: number): readonly string[] {
   if (word.length <= size) return [word];
