@@ -16,6 +16,9 @@ async function check(plugin: Plugin, reloads = 0, beside: readonly string[] = []
 
 const errorsOf = ({ findings }: CheckReport) => findings.filter(({ level }) => level === 'error').map(lineOf);
 
+/** The documents of a collection name a channel. */
+const QUEUE = 'z.object({ queue: z.array(z.object({ channelId: z.string() })).default([])';
+
 describe('cinnabar check', () => {
   it('passes an example, with its types looked at', async () => {
     const folder = fileURLToPath(new URL('../../../../examples/dice', import.meta.url));
@@ -31,7 +34,15 @@ describe('cinnabar check', () => {
       report = await check(
         {
           id: 'leaky',
-          definition: "settings: { guild: z.object({ logChannel: z.string().optional().describe('Where') }) },",
+          definition: `settings: { guild: z.object({ logChannel: z.string().optional().describe('Where') }) },
+      collections: {
+        lost: { scope: 'global', version: 1, schema: ${QUEUE} }) },
+        ofServer: { scope: 'global', version: 1, schema: ${QUEUE}, guildId: z.string().nullable().default(null) }) },
+        ofActor: { scope: 'user', version: 1, schema: ${QUEUE}, actor: z.object({ guildId: z.string() }).optional() }) },
+        byServer: { scope: 'guild', version: 1, schema: ${QUEUE} }) },
+        ofAll: { scope: 'global', version: 1, shared: true, schema: ${QUEUE} }) },
+        ofOne: { scope: 'global', version: 1, shared: false, schema: ${QUEUE} }) },
+      },`,
           manifest: "intents: ['GuildMessages'],",
           setup: `
     const held = [context];
@@ -72,6 +83,14 @@ describe('cinnabar check', () => {
       expectLine(lines, /src\/index\.ts:\d+: warning: the guild setting "logChannel" is a text: .*kind: 'channel'/);
       expectLine(lines, /src\/index\.ts:\d+: warning: it reads what messages say at messageCreate: .*'MessageContent'/);
     });
+
+    it('warns about documents that name a channel and do not say whose server it is in', () => {
+      const lines = report.findings.filter(({ rule }) => rule === 'guild').map(lineOf);
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.match(
+        /^src\/index\.ts:\d+: warning: the documents of the collection "lost" have "queue\[\]\.channelId", and no guildId at the top: .* \[guild\]$/,
+      );
+    });
   });
 
   it('refuses a default that its own bounds refuse, with both', async () => {
@@ -102,26 +121,6 @@ describe('cinnabar check', () => {
     });
     expect(errorsOf(report)[0]).to.match(
       /its collection "seen" keeps the ids of users in "userId".*`personal: \{ by: 'userId' \}`/,
-    );
-  });
-
-  it('warns about documents that name a channel and do not say whose server it is in', async () => {
-    const schema = 'z.object({ queue: z.array(z.object({ channelId: z.string() })).default([])';
-    const report = await check({
-      id: 'queues',
-      definition: `collections: {
-        lost: { scope: 'global', version: 1, schema: ${schema} }) },
-        ofServer: { scope: 'global', version: 1, schema: ${schema}, guildId: z.string().nullable().default(null) }) },
-        ofActor: { scope: 'user', version: 1, schema: ${schema}, actor: z.object({ guildId: z.string() }).optional() }) },
-        byServer: { scope: 'guild', version: 1, schema: ${schema} }) },
-        ofAll: { scope: 'global', version: 1, shared: true, schema: ${schema} }) },
-        ofOne: { scope: 'global', version: 1, shared: false, schema: ${schema} }) },
-      },`,
-    });
-    const lines = report.findings.filter(({ rule }) => rule === 'guild').map(lineOf);
-    expect(lines).to.have.length(1);
-    expect(lines[0]).to.match(
-      /^src\/index\.ts:\d+: warning: the documents of the collection "lost" have "queue\[\]\.channelId", and no guildId at the top: .* \[guild\]$/,
     );
   });
 
