@@ -1,5 +1,8 @@
-import { pathToFileURL } from 'node:url';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
+import { build } from '@cinnabar/core/internal/plugins/build/build';
 import { createWorkerPool, createWorkers, type WorkerPool } from '@cinnabar/core/internal/workers/pool';
 import { CinnabarError, UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
@@ -7,6 +10,10 @@ import { failure } from '../../support/codes.js';
 import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { ownerOf } from '../../support/owners.js';
+
+const PLUGINS = fileURLToPath(new URL('../../../../plugins', import.meta.url));
+/** Where a plugin names the module of a worker. */
+const WORKER = /\bworker(?:<[^>]*>)?\(\s*new URL\('([^']+)', import\.meta\.url\)/g;
 
 /** The functions of the module below, as a plugin would name them with `typeof import(…)`. */
 interface Documents {
@@ -67,6 +74,23 @@ describe('worker modules', () => {
     const { documents } = open(pool);
     const modules = await documents.run('modules', null);
     expect(modules.filter((file) => file.includes('discord.js'))).to.deep.equal([]);
+  });
+
+  it('of the bundled plugins need only the small part of the SDK', async () => {
+    const entries = readdirSync(PLUGINS).flatMap((plugin) =>
+      readdirSync(join(PLUGINS, plugin, 'src'), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => join(PLUGINS, plugin, 'src', file))
+        .flatMap((file) =>
+          [...readFileSync(file, 'utf8').matchAll(WORKER)].map(([, path = '']) => join(file, '..', path)),
+        ),
+    );
+    expect(entries).to.have.length.of.at.least(3);
+    const options = { cacheDir: `${folder.path}/cache`, hostVersion: '0.1.0', verify: false };
+    for (const [index, entry] of entries.map((path) => path.replace(/js$/, 'ts')).entries()) {
+      const file = await build({ id: `worker-${index}`, path: dirname(entry), entry }, options);
+      expect(readFileSync(file, 'utf8'), entry).to.not.match(/require\("@cinnabar\/sdk"\)/);
+    }
   });
 
   it('hand on a sentence for people as it was thrown', async () => {

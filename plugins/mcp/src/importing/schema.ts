@@ -1,6 +1,5 @@
 /** Schemas of external servers, checked in a worker thread: references alone can make one run forever. */
-
-import { once } from '@cinnabar/sdk';
+import { once } from '@cinnabar/sdk/worker';
 import { Ajv, type AnySchema, type CodeOptions, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
