@@ -285,7 +285,7 @@ function describe(owner: Owner, definition: ToolDefinition): ToolInfo {
 /** The output is executed, hashed, stored and shown, so it must be plain JSON: no transforms, dates or instances. @throws CINNABAR_PLUGIN_INVALID */
 function assertPlainInput(owner: Owner, { name, input }: ToolDefinition): void {
   // What zod decides below is clear for nearly every tool, and would take a tenth of a start for all of them.
-  if (!someSchema(input, ({ _zod: { def } }) => !PLAIN.has(def.type))) return;
+  if (!someSchema(input, (part) => !isPlain(part))) return;
   try {
     z.toJSONSchema(input, { io: 'output' });
   } catch (error) {
@@ -295,9 +295,13 @@ function assertPlainInput(owner: Owner, { name, input }: ToolDefinition): void {
   }
 }
 
+/** Not one with an id, which no other part may have, and not `any` or `unknown`, whose default may be anything. */
+const isPlain = (part: z.core.$ZodType): boolean =>
+  PLAIN.has(part._zod.def.type) && z.globalRegistry.get(part)?.id === undefined;
+
 /** The types of schemas whose values are plain JSON when those of their parts are. */
 const PLAIN: ReadonlySet<string> = new Set([
-  ...['string', 'number', 'boolean', 'null', 'enum', 'template_literal', 'any', 'unknown', 'never'],
+  ...['string', 'number', 'boolean', 'null', 'enum', 'template_literal', 'never'],
   ...['object', 'record', 'array', 'tuple', 'union', 'intersection'],
   ...['optional', 'nonoptional', 'nullable', 'default', 'prefault', 'readonly'],
 ]);

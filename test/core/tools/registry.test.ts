@@ -47,6 +47,18 @@ describe('registering a tool', () => {
     expect(error.message).to.contain('add_party_character');
   });
 
+  it('refuses an input of which no JSON Schema can be made for a model', () => {
+    const { service, load } = openToolHarness();
+    const inputs = {
+      'an id of two parts': z.object({ one: z.string().meta({ id: 'part' }), other: z.number().meta({ id: 'part' }) }),
+      'a default that JSON does not have': z.object({ count: z.unknown().default(1n) }),
+    };
+    for (const [what, input] of Object.entries(inputs)) {
+      const error = thrownBy(() => service.tool(load('party'), recordingTool([], { input })));
+      expect(error.code, what).to.equal('CINNABAR_PLUGIN_INVALID');
+    }
+  });
+
   it('shows the schema that a tool has brought as it was then, and checks by the input', async () => {
     const { service, load } = openToolHarness();
     const inputSchema = {
