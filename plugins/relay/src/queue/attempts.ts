@@ -29,8 +29,8 @@ export function createServeChannel(
   wake: (channelId: string) => void,
 ): (channelId: string) => Promise<ServeResult> {
   const { state, rulesFor, agentFor, breakers, clock, signal } = context;
-  const { mostTogether: most = MOST_TOGETHER, breakerWaitMs = BREAKER_WAIT_MS } = context;
-  const breakerWaits = createBreakerWaits(breakerWaitMs);
+  const { mostTogether: most = MOST_TOGETHER } = context;
+  const breakerWaits = createBreakerWaits();
   /** When a channel's last batch ended: until its rate limit has passed. */
   const lastBatches = new Map<string, { readonly guildId: string | null; readonly at: number }>();
 
@@ -156,7 +156,7 @@ function candidatesOf({ waiting, inFlight }: ChannelQueue): readonly Candidate[]
 }
 
 /** Which channels wait for agents whose breaker is open, and since when. */
-function createBreakerWaits(limitMs: number) {
+function createBreakerWaits() {
   const waits = new Map<string, ReadonlyMap<string, number>>();
   return {
     /** Notes which of a channel's agents do not answer at the moment. */
@@ -165,10 +165,11 @@ function createBreakerWaits(limitMs: number) {
       if (agents.length === 0) waits.delete(channelId);
       else waits.set(channelId, new Map(agents.map((agent) => [agent, before?.get(agent) ?? now])));
     },
-    /** What has waited for one of the agents for longer than `limitMs`; `undefined` when there is nothing. */
+    /** What has waited for one of the agents for longer than `BREAKER_WAIT_MS`; `undefined` when there is nothing. */
     expired({ channelId, inFlight, waiting }: ChannelQueue, now: number) {
       for (const [agent, since] of waits.get(channelId) ?? []) {
-        const isOver = ({ at, event }: QueuedEvent) => event.agent === agent && Math.max(at, since) + limitMs <= now;
+        const isOver = ({ at, event }: QueuedEvent) =>
+          event.agent === agent && Math.max(at, since) + BREAKER_WAIT_MS <= now;
         const over = {
           batches: inFlight.filter(({ entries }) => entries.some(isOver)),
           waiting: waiting.filter(isOver),

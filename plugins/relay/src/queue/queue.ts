@@ -31,10 +31,6 @@ export interface RelayQueueOptions {
   readonly bound: () => FairBounds;
   /** How many events a batch has at most. */
   readonly mostTogether?: number;
-  /** How long events wait for an agent whose breaker is open, before they fail. */
-  readonly breakerWaitMs?: number;
-  /** Least time between two calls of `onDropped` for a guild. */
-  readonly dropsEveryMs?: number;
   /** The watchdog found a channel that stood still, and has put it right. */
   readonly onStall?: (stall: Stall) => unknown;
   readonly onDropped: (drop: Drop) => unknown;
@@ -81,7 +77,7 @@ export async function openRelayQueue(options: RelayQueueOptions) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const context: QueueContext = { ...options, state, write, signal };
-  const drops = createDropNotices(clock, options.dropsEveryMs ?? DROPS_EVERY_MS, async (drop) => {
+  const drops = createDropNotices(clock, async (drop) => {
     try {
       await options.onDropped(drop);
     } catch (error) {
@@ -279,14 +275,14 @@ export interface Drop {
 
 type DropNotices = ReturnType<typeof createDropNotices>;
 
-/** Calls `notify` for the first drop at once, and for those that follow together, once in `everyMs`. Each person's direct messages count separately. */
-function createDropNotices(clock: Clock, everyMs: number, notify: (drop: Drop) => unknown) {
+/** Calls `notify` for the first drop at once, and for those that follow together, once in `DROPS_EVERY_MS`. Each person's direct messages count separately. */
+function createDropNotices(clock: Clock, notify: (drop: Drop) => unknown) {
   const totals = new Map<string | null, number>();
-  /** Groups with a notice in the last `everyMs`, and what was dropped since. */
+  /** Groups with a notice in the last `DROPS_EVERY_MS`, and what was dropped since. */
   const recent = new Map<string, { since: Drop | undefined; readonly stopTimer: () => void }>();
 
   const send = (group: string, drop: Drop) => {
-    const stopTimer = clock.after(everyMs, () => {
+    const stopTimer = clock.after(DROPS_EVERY_MS, () => {
       const since = recent.get(group)?.since;
       recent.delete(group);
       if (since !== undefined) send(group, since);

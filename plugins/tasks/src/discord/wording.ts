@@ -63,9 +63,9 @@ function endedWords(kind: Ending['kind']): string {
 }
 
 /** The goal, as one line without markup. */
-export function promptLine({ prompt }: Pick<Task, 'prompt'>, most = SHOWN_PROMPT): string {
+export function promptLine({ prompt }: Pick<Task, 'prompt'>): string {
   const line = visible(prompt.replaceAll(/\s+/g, ' ').trim());
-  return plainText(line.length <= most ? line : `${line.slice(0, most)}…`);
+  return plainText(line.length <= SHOWN_PROMPT ? line : `${line.slice(0, SHOWN_PROMPT)}…`);
 }
 
 /** The name of a task at the beginning of a message; its label comes last. */

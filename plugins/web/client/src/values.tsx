@@ -15,8 +15,8 @@ const UNITS = [
 ] as const;
 
 /** `3 hours ago`, `in 2 days` */
-function relative(time: number, now = Date.now()): string {
-  const distance = time - now;
+function relative(time: number): string {
+  const distance = time - Date.now();
   const [unit, ms] = UNITS.find(([, one]) => Math.abs(distance) >= one) ?? UNITS[5];
   return new Intl.RelativeTimeFormat(locale(), { numeric: 'auto' }).format(Math.round(distance / ms), unit);
 }
