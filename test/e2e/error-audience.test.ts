@@ -51,6 +51,7 @@ describe('errors and who reads them', () => {
     host = await createTestHost({
       clock: createManualClock(),
       dataDir: folder.path,
+      logFiles: true,
       plugins: ['ai', 'llm', 'chat', trap],
       settings: { llm: { provider: 'openai' } },
       env: { OPENAI_API_KEY: 'sk-wrong-0123456789', OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'stand-in' },

@@ -70,7 +70,7 @@ describe('security: forget means gone', () => {
       return say(results.length > 0 ? `It says ${results.length} things.` : 'Well.');
     });
     const settings = { accounts: { keepPrompts: true } };
-    const host = await createTestHost({ plugins: [llm, watcher, ...PLANTED], settings });
+    const host = await createTestHost({ plugins: [llm, watcher, ...PLANTED], settings, logFiles: true });
     try {
       const { alice, bob, you, general, guild, settled, application } = host;
       const { discord } = host;
