@@ -122,7 +122,10 @@ export interface HostInfo {
   readonly isFirst: boolean;
   /** What the process is called in a cluster. */
   readonly member?: string | undefined;
-  /** Letters and digits that are the same in each run of this process, and in no other process or bot: a digest of its data folder. */
+  /**
+   * Letters and digits that are the same in each run of this process, and in no other process of its machine: a digest of the path of its data folder, which
+   * processes on other machines or in other containers may share.
+   */
   readonly installation: string;
 }
 export const HostInfo = defineToken<HostInfo>('cinnabar.host');
