@@ -123,8 +123,8 @@ export interface HostInfo {
   /** What the process is called in a cluster. */
   readonly member?: string | undefined;
   /**
-   * Letters and digits that are the same in each run of this process, and in no other process of its machine: a digest of the path of its data folder, which
-   * processes on other machines or in other containers may share.
+   * Letters and digits that are the same in each run of this process, and in no other process of its machine, not even in other containers: a digest of the
+   * place of its data folder. Processes on other machines may share it.
    */
   readonly installation: string;
 }

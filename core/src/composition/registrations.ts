@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 // The global `performance` is a getter, and this is called with every event.
 import { performance } from 'node:perf_hooks';
@@ -658,6 +659,9 @@ function ledgerOf({ ledger }: HostConfig) {
   return ledger === undefined ? {} : { kept: ledger };
 }
 
-/** All groups of a process have its data folder. */
-const installationOf = ({ dataDir, installDir = dataDir }: HostConfig): string =>
-  createHash('sha256').update(resolve(installDir)).digest('hex').slice(0, 16);
+/** All groups of a process have its data folder. Other containers may have another one at the same path. */
+function installationOf({ dataDir, installDir = dataDir }: HostConfig): string {
+  const folder = resolve(installDir);
+  const { dev = 0, ino = 0 } = statSync(folder, { throwIfNoEntry: false }) ?? {};
+  return createHash('sha256').update(`${folder} ${dev} ${ino}`).digest('hex').slice(0, 16);
+}

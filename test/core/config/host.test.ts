@@ -1,5 +1,7 @@
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
-import { Configuration, definePlugin, z } from '@cinnabar/sdk';
+import { Configuration, definePlugin, HostInfo, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 
@@ -21,6 +23,21 @@ describe('the configuration files on the real host', () => {
     expect(seen).to.deep.equal(['Oslo', 'Bergen']);
     const told = host.log.flatMap(({ message }) => message.match(/no plugin reads the key [^?]*\?/g) ?? []);
     expect(told).to.deep.equal(['no plugin reads the key "cty". Did you mean "city"?']);
+  });
+});
+
+describe('the installation of a host', () => {
+  it('is the same after a restart, and another for another folder that is later at the same path', async () => {
+    using folder = makeFolder();
+    const dataDir = join(folder.path, 'data');
+    const installation = async () => {
+      await using host = await createTestHost({ plugins: [], dataDir });
+      return host.resolve(HostInfo).installation;
+    };
+    const first = await installation();
+    expect(await installation()).to.equal(first);
+    renameSync(dataDir, join(folder.path, 'of-another-container'));
+    expect(await installation()).to.not.equal(first);
   });
 });
 
