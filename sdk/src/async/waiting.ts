@@ -141,9 +141,12 @@ export function withAbortGrace<T>(
   });
 }
 
+/** How often work may get more time: work that ignores its end and keeps sending would otherwise never be given up. */
+const MOST_EXTENSIONS = 3;
+
 /**
- * Calls `giveUp` after the grace period. A message that is on its way then is waited for, and the work has half of the period again to end by itself: no one is
- * to read that it was given up after they have read its end.
+ * Calls `giveUp` after the grace period. A message that is on its way then is waited for, and the work has half of the period again to end by itself, three times
+ * at most: no one is to read that it was given up after they have read its end.
  * @returns a function that cancels this
  */
 export function afterGrace(
@@ -154,15 +157,15 @@ export function afterGrace(
 ): () => void {
   let isOver = false;
   let cancel = () => {};
-  const begin = (periodMs: number) => {
+  const begin = (periodMs: number, extensions: number) => {
     if (isOver) return;
     cancel = clock.after(periodMs, () => {
-      const arrival = outgoing?.arrival();
+      const arrival = extensions === 0 ? undefined : outgoing?.arrival();
       if (arrival === undefined) giveUp();
-      else void arrival.then(() => begin(graceMs / 2));
+      else void arrival.then(() => begin(graceMs / 2, extensions - 1));
     });
   };
-  begin(graceMs);
+  begin(graceMs, MOST_EXTENSIONS);
   return () => {
     isOver = true;
     cancel();

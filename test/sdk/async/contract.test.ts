@@ -137,6 +137,25 @@ describe('sdk: every helper that waits', () => {
     expect([clock.pending, getEventListeners(stop.signal, 'abort').length]).to.deep.equal([0, 0]);
   });
 
+  it('withAbortGrace gives work that never stops sending up after three more halves of the period', async () => {
+    const clock = createManualClock();
+    const stop = new AbortController();
+    const alwaysSending = { arrival: () => Promise.resolve() };
+    let isOver = false;
+    const work = withAbortGrace(clock, 500, never, stop.signal, alwaysSending).then(({ inTime }) => {
+      isOver = true;
+      return inTime;
+    });
+    stop.abort();
+    for (const periodMs of [500, 250, 250]) {
+      clock.advance(periodMs);
+      await settled();
+      expect(isOver).to.equal(false);
+    }
+    clock.advance(250);
+    expect(await work).to.equal(false);
+  });
+
   it('keepTyping shows the indicator every 8 s until it is stopped, and survives a channel that refuses it', async () => {
     const clock = createManualClock();
     let shown = 0;
