@@ -219,7 +219,9 @@ interface AbortableOptions {
 
 export type AbortableRequests = ReturnType<typeof createAbortableRequests>;
 
-/** Requests that may take minutes. When the requester aborts one, the process that carries it out is told, and its answer says how it ended. */
+/**
+ * Sends requests that may take minutes to other processes. An abort is sent to the process that carries the request out, and its answer tells the outcome.
+ */
 export function createAbortableRequests(channel: ClusterChannel, log: Logger) {
   const running = new Map<string, AbortController>();
   channel.answer(ABORT, async ({ id }) => {

@@ -227,6 +227,9 @@ type PackageFile = z.output<typeof packageSchema>;
 /** Files that were read already, with their state then: a plugin's is needed several times at a start, and again at each reload. */
 const read = new Map<string, { readonly state: string; readonly file: PackageFile }>();
 
+/** More than the resolution of a file's times on any file system in use. */
+const TICK_MS = 2_000;
+
 /**
  * Reads a folder's package.json; `undefined` when it has none.
  * @throws Error in plain words when it cannot be read or is malformed
@@ -243,7 +246,8 @@ function readPackageFile(folder: string): PackageFile | undefined {
     const [issue] = parsed.error.issues;
     throw new Error(`its package.json is not right: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
   }
-  read.set(path, { state, file: parsed.data });
+  // One that was written just now may be written again within the same tick of the file system's clock.
+  if (Date.now() - stats.mtimeMs > TICK_MS) read.set(path, { state, file: parsed.data });
   return parsed.data;
 }
 

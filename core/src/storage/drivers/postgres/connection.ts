@@ -86,10 +86,7 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/**
- * What is used of a connection of `pg`. Its own type would be in the declarations of this package, and whoever compiles against these would need the types of
- * `pg`.
- */
+/** The part of a `pg` connection that the driver uses. With the type of `pg` itself, projects that compile against this package would need `@types/pg`. */
 export interface SingleConnection {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'end', listener: () => void): unknown;
