@@ -146,7 +146,7 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
       return member?.roles.cache.some(({ id }) => exemptRoles.includes(id)) === true;
     },
 
-    /** @param others messages that belong to it: the rest of a flood */
+    /** @param others messages of the same violation: the rest of a flood */
     async onMessage(
       message: Message,
       hit: Hit,
@@ -210,7 +210,7 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
     },
   };
 
-  /** @returns what was done, or why not, in words */
+  /** @returns the action, or the reason why it failed, as text */
   async function tried(act: () => Promise<unknown>, done: string): Promise<string> {
     try {
       await act();
@@ -242,7 +242,7 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
   }
 }
 
-/** What a filter is called, for people. */
+/** The display name of a filter. */
 export function nameOf(filter: Filter): string {
   switch (filter) {
     case 'words':

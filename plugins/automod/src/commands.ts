@@ -297,7 +297,7 @@ interface FilterRequest {
   readonly domains: string[] | undefined;
 }
 
-/** The settings that a model's arguments for a filter mean. */
+/** The settings for a model's arguments. */
 function changesOf({ filter, on, limit, mode, domains }: FilterRequest): Partial<Values> {
   switch (filter) {
     case 'invites':

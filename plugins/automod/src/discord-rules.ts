@@ -40,7 +40,7 @@ export function createDiscordRules(
   acts: Acts,
 ) {
   const mutex = createKeyedMutex();
-  /** Why the rules of a guild could not be written, since the start. */
+  /** The reason why the rules of a guild could not be written, by guild. */
   const problems = new Map<string, string>();
 
   /** Always runs in the guild's language, because names of rules are compared with those written before. */
@@ -103,11 +103,11 @@ export function createDiscordRules(
       try {
         return (await guild.autoModerationRules.edit(id, rule)).id;
       } catch (error) {
-        // An admin has deleted it in Discord.
+        // An admin has deleted the rule in Discord.
         if (!isUnknown(error)) throw error;
       }
     }
-    // A rule that was created before a stop could be recorded has the name, and the bot is its author.
+    // A crash may have prevented recording a created rule: its name and its creator, this bot, identify it.
     const all = await guild.autoModerationRules.fetch({ cache: false });
     const own = all.find(({ name, creatorId }) => name === rule.name && creatorId === client.user?.id);
     return (
@@ -154,9 +154,9 @@ export function createDiscordRules(
   return {
     sync,
 
-    /** The filters that Discord applies as well. */
+    /** Describes the filters that Discord applies as well. */
     async statusOf(guild: Guild, values: Values): Promise<string> {
-      // The bot may have been given the permission since.
+      // The bot may have received the permission since the last attempt.
       await sync(guild);
       if (!values.discordRules) return t('AutoMod of Discord: not used');
       const { rules } = await collections.rules.of(guild).get();

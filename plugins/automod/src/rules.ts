@@ -4,7 +4,7 @@ import type { Filter, Values } from './context.js';
 /** The parts of a message that the filters use. */
 export interface Looked {
   readonly content: string;
-  /** Different members and roles that it mentions. */
+  /** Number of different members and roles that the message mentions. */
   readonly mentions: number;
 }
 
@@ -95,7 +95,7 @@ function domainsIn(content: string): readonly string[] {
   return [...visibleOnly(content).matchAll(LINK)].map(([, host = '']) => host.toLowerCase().replace(/\.+$/, ''));
 }
 
-/** Whether a domain, or one that it is a part of, is in the list. */
+/** Whether the list contains a domain or one of its parent domains. */
 function isWithin(domain: string, list: ReadonlySet<string>): boolean {
   for (let rest = domain; ; ) {
     if (list.has(rest)) return true;
@@ -109,7 +109,7 @@ const INVITE = /(?:discord\.gg|discord(?:app)?\.com\/invite|dsc\.gg)\/+([\w-]{2,
 
 /** Codes of invites in a message. */
 export function invitesIn(content: string): readonly string[] {
-  // Nearly every message ends here.
+  // Ends the search early for nearly every message.
   if (!content.includes('/')) return [];
   return [...new Set([...visibleOnly(content).matchAll(INVITE)].map(([, code = '']) => code))];
 }

@@ -38,7 +38,7 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
   };
 
   return {
-    /** @param words several, as they are searched. @throws UserError: then none is added */
+    /** @throws UserError when one of the words is invalid; then none is added */
     async addWords(guild: Guild, words: readonly string[]): Promise<string> {
       const wanted = words.map((word) => word.trim()).filter((word) => word !== '');
       if (wanted.length === 0) throw new UserError(t('Say which words.'));

@@ -74,7 +74,7 @@ export function createWatch(context: AutomodContext, acts: Acts) {
 
   const foreignInvite = async (content: string, guildId: string | null, allowed: readonly string[]) => {
     const codes = invitesIn(content);
-    // Each is a request to Discord.
+    // Each look-up is a request to Discord.
     if (codes.length > MOST_CODES) return { filter: 'invites', what: codes.join(', ') } as const;
     for (const code of codes) {
       if (allowed.includes(code)) continue;
@@ -179,7 +179,7 @@ interface Recent {
 }
 
 interface SpamHit extends Hit {
-  /** The messages that make it spam, including this one. */
+  /** All messages of the flood, including the checked one. */
   readonly messages: readonly Pick<Recent, 'id' | 'channelId'>[];
 }
 

@@ -24,7 +24,7 @@ const customCommand = z.object({
   /** How one of several answers is chosen. */
   order: z.enum(['random', 'turn']).default('random'),
   cooldownSeconds: z.number().int().min(0).default(0),
-  /** Empty when they had their data deleted. */
+  /** Empty when the author had their data deleted. */
   authorId: z.string(),
   /** Whether it was created by a member who is not a moderator: then its text belongs to them. */
   isByMember: z.boolean().default(false),
@@ -34,11 +34,11 @@ export type CustomCommand = z.output<typeof customCommand>;
 
 const alias = z.object({
   name: z.string(),
-  /** The line that it stands for, without a prefix. */
+  /** The command line that the alias expands to, without a prefix. */
   text: z.string(),
   authorId: z.string(),
   isByMember: z.boolean().default(false),
-  /** The tier that its author had: an alias gives its users no more rights than that. */
+  /** The tier of the author when the alias was created: it gives its users no more rights than that. */
   tier: z.enum(TIERS).default('mod'),
   madeAt: z.number(),
 });

@@ -62,7 +62,7 @@ export function createCustomStore(context: CustomContext) {
     });
   }
 
-  /** The existing one when nothing changed that the host shows or counts. */
+  /** Returns the previous entry when no property that the host shows or counts has changed. */
   function entryOf(guildId: string, command: CustomCommand, before: Made): GuildCommand {
     const known = before.commands.get(command.name);
     if (known !== undefined && known.cooldownSeconds === command.cooldownSeconds) return known.entry;

@@ -22,19 +22,19 @@ import { banOf, caseTag, evidenceOf, liftBan } from './evidence.js';
 import type { ModerationContext } from './settings.js';
 import type { TemporaryBans } from './temporary-bans.js';
 
-/** The result of an action. */
+/** The result of an action on a member. */
 export interface ActResult {
   readonly done: ModerationCase;
-  /** Whether the member received a direct message; `undefined` when none was to be sent. */
+  /** Whether the member received the direct message; `undefined` when none was to be sent. */
   readonly told: boolean | undefined;
   readonly postProblem: PostProblem | undefined;
   /** The points of the member's active warnings, after a warning. */
   readonly points?: number;
-  /** What the guild's rule for these points did; a sentence when it could not be carried out. */
+  /** The result of the guild's rule for these points; a sentence when the rule's action could not be carried out. */
   readonly followed?: ActResult | string;
 }
 
-/** Notified, as long as the bot still shares the guild with them. */
+/** Actions of which the member is notified while the bot shares the guild with them. */
 const TOLD: ReadonlySet<ModerationAct> = new Set(['warn', 'timeout', 'kick', 'ban', 'tempban', 'softban']);
 
 /** After these actions the bot may share no guild with the member, so the notice is sent before. For all others it is sent afterwards. */
@@ -135,7 +135,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
       if (note !== undefined) draft.note = note;
     })) ?? { ...one, state };
 
-  /** What a failed request to Discord means for its case. @throws UserError */
+  /** Records the result of an action whose request to Discord failed. @throws UserError unless the action was carried out */
   const failed = async (error: unknown, one: ModerationCase, guild: Guild): Promise<ModerationCase> => {
     const sentence = refusalSentence(error) ?? t('Discord could not be reached.');
     // For a softban, the first of two steps may have been carried out.
@@ -157,7 +157,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     });
   };
 
-  /** What follows when a case is done: earlier cases end, it is posted, it ends by itself, and warnings may cause further actions. */
+  /** Completes a case that is done: ends earlier cases, posts it, schedules its end, and applies the guild's rules for warnings. */
   const conclude = async (
     guild: Guild,
     done: ModerationCase,
@@ -244,11 +244,11 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
 
   return {
     moderation,
-    /** Carries it out, one at a time for each member. @throws UserError with the obstacle */
+    /** Carries out a request, one at a time for each member. @throws UserError with the obstacle */
     act: locked,
     /** Refuses everything that `act` would refuse. @throws UserError */
     check: async (ask: ModerationRequest): Promise<void> => void (await check(ask)),
-    /** Finishes a case that an earlier run left open, from what Discord shows of it. */
+    /** Finishes a case that an earlier run left open, according to the state at Discord. */
     recover: (guild: Guild, one: ModerationCase): Promise<void> =>
       mutex.run(`${guild.id}:${one.userId}`, async () => {
         const found = one.state === 'pending' ? await lookUp(guild, one) : one;

@@ -12,10 +12,13 @@ import { caseText } from './case-text.js';
 import type { Cases } from './cases.js';
 import type { ModerationContext } from './settings.js';
 
-/** Why a case is not in the channel for cases: the channel was deleted, Discord refused it, or could not be reached, so that it is posted at the next start. */
+/**
+ * Why a case is not in the case channel. `gone`: the channel was deleted. `refused`: Discord refused the post. `later`: Discord could not be reached; the case
+ * is posted at the next start.
+ */
 export type PostProblem = 'gone' | 'refused' | 'later';
 
-/** Posts cases in the channel that a guild has chosen for them, and updates the posts. */
+/** Posts cases in the case channel of a guild, and updates the posts. */
 export function createCaseLog({ client, settings, services, log, signal }: ModerationContext, cases: Cases) {
   const { clock, languages } = services;
 

@@ -77,7 +77,7 @@ function stateText({ state, endedAt, removed, act }: ModerationCase): string | u
   return undefined;
 }
 
-/** A complete case: what `!case` shows, and what is posted in the channel of cases. */
+/** A complete case, for `!case` and for the case channel. */
 export function caseText(one: ModerationCase): string {
   const { number, act, at, until, points, reason, because, note, editedBy } = one;
   const duration = until === undefined ? undefined : formatDuration(until - at);

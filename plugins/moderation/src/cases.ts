@@ -18,7 +18,7 @@ export function createCases({
   signal,
 }: Pick<ModerationContext, 'collections' | 'settings' | 'signal'>) {
   const mutex = createKeyedMutex();
-  /** Opened by this run, and not closed yet. */
+  /** Cases that this run has opened and not closed. */
   const begun = new Set<string>();
   const indexes = new LRUCache<string, Promise<Index>>(maxEntries(INDEXED_GUILDS));
 
@@ -81,7 +81,7 @@ export function createCases({
     }
   };
 
-  /** The last assigned number: the ledger's, or that of a case that was written just before the bot was stopped. */
+  /** The last assigned number: from the ledger, or from a case that was written just before a crash. */
   const lastNumber = async (guildId: string, known: number): Promise<number> => {
     const newest = (await read(guildId, blockOf(known + 1))).at(-1)?.number ?? 0;
     return Math.max(known, newest);
@@ -165,7 +165,7 @@ export function createCases({
         return cases.find((one) => one.number === number);
       });
     },
-    /** Nothing is left to be done about a case. */
+    /** Marks a case as finished: no step is left to recover. */
     close: (guildId: string, number: number) =>
       mutex.run(guildId, async () => {
         const { last } = await collections.ledgers.of(guildId).update((draft) => {
@@ -175,7 +175,7 @@ export function createCases({
         const block = blockOf(number);
         if (block <= (await newestOld(last))) await keepIn(guildId, block, (one) => one.number !== number);
       }),
-    /** The cases about a member, the newest first. */
+    /** The cases about a member, newest first. */
     async ofMember(guildId: string, userId: string): Promise<readonly ModerationCase[]> {
       const numbers = (await indexOf(guildId)).get(userId) ?? [];
       const found: ModerationCase[] = [];
@@ -185,19 +185,19 @@ export function createCases({
       }
       return found;
     },
-    /** The cases of all guilds that are not finished, as the last run left them. */
+    /** The open cases of all guilds that an earlier run has left. */
     async *unfinished(): AsyncGenerator<{ readonly guildId: string; readonly one: ModerationCase }> {
       for await (const [guildId, { open }] of collections.ledgers.entries()) {
         for (const number of open) {
           if (signal.aborted) return;
-          // It is under way at this moment.
+          // This run is working on the case.
           if (begun.has(`${guildId}-${number}`)) continue;
           const one = await find(guildId, number);
           if (one !== undefined) yield { guildId, one };
         }
       }
     },
-    /** The cases about a person, and those that they made for others. */
+    /** Exports the cases about a person, and those that they made as a moderator. */
     async export(userId: string): Promise<unknown> {
       const about: object[] = [];
       const asModerator: object[] = [];

@@ -122,7 +122,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
       },
       ...staff.map((role) => {
         const { allow, deny } = bitsOf(channel, role.id);
-        // Their present permissions there: a lock opens nothing for them.
+        // Allows the staff only what they could do before: a lock opens nothing for them.
         const held = channel.permissionsFor(role).bitfield;
         return { id: role.id, type: OverwriteType.Role, allow: allow | (mask & held & ~deny), deny };
       }),
@@ -155,7 +155,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
   /** Restores what a lock has changed; repeating it does no harm. */
   const restore = async (channel: NonThreadGuildBasedChannel, lock: Lock, auditText: string) => {
     const mask = BigInt(lock.mask);
-    // The bot's own last, so that it can finish.
+    // The bot's own overwrite comes last, so that it keeps the permissions for the other changes.
     for (const saved of [...lock.overwrites].reverse()) {
       const now = bitsOf(channel, saved.id);
       const allow = (now.allow & ~mask) | (BigInt(saved.allow) & mask);
@@ -185,7 +185,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
           throw new UserError(t('{channel} is locked already. `unlock` opens it.', { channel: `<#${channel.id}>` }));
         }
         await requireIn(actor, 'lock', channel, ['ManageChannels', 'ManageRoles']);
-        // Discord lets a bot change only what it has itself.
+        // Discord lets a bot grant and deny only permissions that the bot has.
         const me = channel.guild.members.me ?? (await channel.guild.members.fetchMe());
         const held = channel.permissionsFor(me).bitfield | me.permissions.bitfield;
         const mask = (channel.isVoiceBased() ? SPEAKING : WRITING) & held;

@@ -23,7 +23,10 @@ import {
 } from './settings.js';
 import type { TemporaryBans } from './temporary-bans.js';
 
-/** An action within this plugin: with the case of the warning that caused it. */
+/**
+ * A request within this plugin.
+ * `because` is the number of the warning that caused it.
+ */
 export interface Ask extends ModerationRequest {
   readonly because?: number;
 }
@@ -102,7 +105,7 @@ export function createCheck({ client, settings, services }: ModerationContext, t
     const ban = await banOf(guild, user.id);
     if (act === 'unban' && ban === undefined) throw new UserError(t('{name} is not banned.', { name }));
     if (act === 'unban' || ban === undefined) return;
-    // A temporary one can be made permanent.
+    // A temporary ban can be made permanent.
     if (act === 'ban' && temporaryBans.of(guild.id, user.id) !== undefined) return;
     throw new UserError(t('{name} is banned already. `unban` lifts it.', { name }));
   };

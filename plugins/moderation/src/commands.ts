@@ -30,10 +30,10 @@ const page = z.int().min(1).max(1_000).default(1).describe('Which page of the li
 /** Number of requests after which the progress of a purge is shown. */
 const PROGRESS_EVERY = 5;
 
-/** Who may use an action's command: the bot's own permission is checked with the action, which says how to fix it. */
+/** The access policy of an action's command. The bot's own permission is checked with the action, whose error says how to fix it. */
 export const policyOf = (permission: PermissionsString): AccessPolicy => ({ ...MODERATORS, member: [permission] });
 
-/** Commands for acts on members. */
+/** Commands for actions on members. */
 export function registerMemberCommands({ command }: ModerationContext, moderator: Moderator): void {
   const act = <const O extends OptionShape>(
     name: ModerationAct,
@@ -120,7 +120,7 @@ function requireNoDuration(reason = ''): void {
   );
 }
 
-/** What the options of an act's command can be. */
+/** The options that an action's command can have. */
 const asked = z.object({
   member: z.custom<{ readonly id: string }>().optional(),
   user: z.custom<{ readonly id: string }>().optional(),
@@ -130,7 +130,7 @@ const asked = z.object({
   days: z.number().optional(),
 });
 
-/** Commands for the record of cases. */
+/** Commands for cases. */
 export function registerCaseCommands({ command }: ModerationContext, moderator: Moderator): void {
   const who = option.member().optional().describe('The member; by default you');
   command({
@@ -224,7 +224,7 @@ export function registerChannelCommands(context: ModerationContext, moderator: M
         ...flags,
         count,
         from: from?.id,
-        // Messages that existed when the command was given.
+        // Only messages from before the command.
         before: before === undefined ? ctx.message?.id : messageIdIn(before),
         after: after === undefined ? undefined : messageIdIn(after),
       };

@@ -7,12 +7,14 @@ import type { TemporaryBans } from './temporary-bans.js';
 
 /** The audit reason of this bot's own actions that are cases already. */
 const OF_A_CASE = /^\[case \d+\]/;
-/** The requester of an action that another plugin of this bot carried out: see `auditReason`. Their text follows, which may look the same. */
+/**
+ * The audit reason of an action by another plugin of this bot (see `auditReason`): it names the requester. Their own text follows, and may imitate this form.
+ */
 const ASKED_BY = /^asked by [^()]{1,40} \((\d{15,21})\)/;
-/** Entries that were handled, since Discord may send one twice. */
+/** Number of handled entries that are remembered, since Discord may send one twice. */
 const REMEMBERED = 500;
 
-/** What an entry of the audit log did to a member. */
+/** The action of an audit log entry on a member. */
 interface Act {
   readonly act: ModerationAct;
   readonly until?: number;
@@ -38,7 +40,7 @@ function actOf({ action, changes }: GuildAuditLogsEntry): Act | undefined {
   }
 }
 
-/** The member who caused an entry. */
+/** The moderator or rule that caused an entry. */
 function authorOf(
   { action, executorId, reason }: GuildAuditLogsEntry,
   botId: string | undefined,

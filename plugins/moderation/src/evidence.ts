@@ -35,7 +35,7 @@ const ENTRIES: { readonly [K in ModerationAct]?: AuditLogEvent } = {
   softban: AuditLogEvent.MemberBanAdd,
   unban: AuditLogEvent.MemberBanRemove,
 };
-/** Discord keeps the end of a time-out without its milliseconds at times. */
+/** At times Discord drops the milliseconds of a time-out's end. */
 const CLOSE_MS = 2_000;
 
 /**

@@ -59,7 +59,7 @@ export default definePlugin({
         cases.forget(
           userId,
           async (guildId) => (await context.settings.guild(guildId).get()).keepCasesOnForget,
-          // What was said in the channel for cases goes, too.
+          // Updates the post in the case channel, so that its text is deleted as well.
           async (guildId, one) => (one.post === undefined ? undefined : caseLog.publish(guildId, one)),
         ),
       stays: [
@@ -71,7 +71,7 @@ export default definePlugin({
       for await (const { guildId, one } of cases.unfinished()) {
         if (signal.aborted) return;
         const guild = client.guilds.cache.get(guildId);
-        // Read first, since a temporary ban is ended by its time also while Discord has an outage there.
+        // The case is read without the guild, because a temporary ban must end on time although the guild is unavailable during an outage of Discord.
         const isPosted = one.post !== undefined || guild === undefined;
         if (one.act === 'tempban' && one.state === 'done' && isPosted) temporaryBans.watch(guildId, one);
         else if (guild !== undefined) {

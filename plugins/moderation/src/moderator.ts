@@ -26,7 +26,7 @@ const SPARED_MS = 5 * 60_000;
 /** Cases on one page of a list. */
 const LISTED = 20;
 
-/** What commands and tools share: one function for each action of a moderator. */
+/** Functions that commands and tools share: one for each action of a moderator. */
 export function createModerator(
   context: ModerationContext,
   cases: Cases,
@@ -87,7 +87,7 @@ export function createModerator(
       if (found === undefined) throw new UserError(t('There is no channel {name} here.', { name: nameText(wanted) }));
       return found;
     },
-    /** A page of the cases of a guild, or about one member, the newest first. */
+    /** A page of the cases of a guild, or of those about one member, newest first. */
     async list(guildId: string, userId: string | undefined, page: number): Promise<string> {
       const all: ModerationCase[] = [];
       const end = page * LISTED;
@@ -109,7 +109,7 @@ export function createModerator(
         ...(all.length > end ? [t('More with `page:{next}`.', { next: page + 1 })] : []),
       ].join('\n');
     },
-    /** The warnings of a member, with the points that count. */
+    /** The warnings of a member, with their active points. */
     async warnings({ guild, id }: Exclude<MemberKey, { userId: string }>): Promise<string> {
       const rules = await settings.guild(guild).get();
       const all = (await cases.ofMember(guild.id, id)).filter(({ act }) => act === 'warn');
@@ -122,7 +122,7 @@ export function createModerator(
         ...(past === 0 ? [] : [t('{past, plural, one {# of them} other {# of them}} no longer counts.', { past })]),
       ].join('\n');
     },
-    /** Retracts a warning. @throws UserError */
+    /** Revokes a warning. @throws UserError */
     async removeWarning(actor: Actor, number: number, reason: string | undefined): Promise<string> {
       const guild = this.guildOf(actor);
       const { act, removed, userId } = await caseOf(guild.id, number);
@@ -136,7 +136,7 @@ export function createModerator(
       if (changed !== undefined) await caseLog.publish(guild.id, changed);
       return t('✓ The warning (case {number}) is taken back.', { number });
     },
-    /** Changes a case's reason, also in the channel for cases. @throws UserError */
+    /** Changes a case's reason and its post in the case channel. @throws UserError */
     async changeReason(actor: Actor, number: number, reason: string): Promise<string> {
       const guild = this.guildOf(actor);
       const { userId } = await caseOf(guild.id, number);
@@ -149,13 +149,12 @@ export function createModerator(
       if (changed !== undefined) await caseLog.publish(guild.id, changed);
       return t('✓ Case {number} has a new reason.', { number });
     },
-    /** The messages that a purge would delete. @param sparesOwn whether the bot's card or answer is among the latest */
+    /** The messages that a purge would delete. @param sparesOwn keeps the bot's latest messages, among which is the card or answer */
     findMessages(channel: GuildTextBasedChannel, filter: PurgeFilter, sparesOwn: boolean): Promise<Found> {
       if (!sparesOwn) return findMessages(channel, filter, context.signal);
       const spare = { authorId: channel.client.user.id, since: idAt(clock.now() - SPARED_MS) };
       return findMessages(channel, { ...filter, spare }, context.signal);
     },
-    /** Deletes them. */
     purge: (
       actor: Actor,
       channelId: string,
@@ -172,7 +171,7 @@ export function createModerator(
 }
 export type Moderator = ReturnType<typeof createModerator>;
 
-/** The result of a purge. */
+/** Describes the result of a purge. */
 export function purgedText({ deleted, isStopped }: Purged, { isCut }: Pick<Found, 'isCut'>): string {
   return [
     t('✓ {deleted, plural, =0 {No message was} one {# message was} other {# messages were}} deleted.', { deleted }),
@@ -183,7 +182,7 @@ export function purgedText({ deleted, isStopped }: Purged, { isCut }: Pick<Found
   ].join('\n');
 }
 
-/** The words of a filter, for a question and a card: "by @alice, with links". */
+/** Describes a filter for a question and a card: "by @alice, with links". */
 export function filterText({ from, bots, contains, links, files, before, after, pinned }: PurgeFilter): string {
   return [
     ...(from === undefined ? [] : [t('of <@{from}>', { from })]),

@@ -4,40 +4,40 @@ import { MOST_PURGED } from './settings.js';
 
 const PAGE = 100;
 const BULK = 100;
-/** How far back one command looks. */
+/** Number of messages that one command searches. */
 const MOST_READ = 5_000;
-/** Discord deletes together what is younger than two weeks; an hour is left for the time that it takes. */
+/** Discord deletes messages in bulk up to an age of two weeks; one hour less leaves time for the purge itself. */
 const BULK_AGE_MS = 14 * 86_400_000 - 3_600_000;
 const LINK = /\bhttps?:\/\/\S/i;
 
-/** Which of the latest messages are deleted. */
+/** Selects the latest messages that are to be deleted. */
 export interface PurgeFilter {
-  /** So many at most. */
+  /** Maximum number of messages. */
   readonly count: number;
   readonly from?: string | undefined;
   readonly bots?: boolean | undefined;
   readonly contains?: string | undefined;
   readonly links?: boolean | undefined;
   readonly files?: boolean | undefined;
-  /** Ids of messages: only what is older, or newer. */
+  /** Message ids: selects only older, or newer, messages. */
   readonly before?: string | undefined;
   readonly after?: string | undefined;
-  /** Pinned ones, too. */
+  /** Also selects pinned messages. */
   readonly pinned?: boolean | undefined;
-  /** The bot's latest messages stay: the card or answer of this purge is among them. */
+  /** Keeps the bot's latest messages: the card or answer of this purge is among them. */
   readonly spare?: { readonly authorId: string; readonly since: string } | undefined;
 }
 
-/** The messages that a filter has found, the newest first. */
+/** The messages that match a filter, newest first. */
 export interface Found {
   readonly ids: readonly string[];
-  /** Whether it has searched as far back as it can. */
+  /** Whether the search ended at its limit of messages, not at the beginning of the channel. */
   readonly isCut: boolean;
 }
 
 export interface Purged {
   readonly deleted: number;
-  /** Stopped before the end. */
+  /** Whether the bot's stop ended it early. */
   readonly isStopped: boolean;
 }
 
@@ -59,7 +59,7 @@ function matches(message: Message, filter: PurgeFilter): boolean {
   return files !== true || message.attachments.size > 0;
 }
 
-/** Searches from the newest message on. */
+/** Searches backwards from the newest message. */
 export async function findMessages(
   channel: GuildTextBasedChannel,
   filter: PurgeFilter,
@@ -87,7 +87,7 @@ export async function findMessages(
 }
 
 interface PurgeOptions {
-  /** For Discord's audit log. */
+  /** Reason for Discord's audit log. */
   readonly reason: string;
   readonly now: number;
   readonly signal: AbortSignal;
@@ -95,8 +95,8 @@ interface PurgeOptions {
 }
 
 /**
- * Deletes messages: in bulk when Discord allows it, one by one when they are older than two weeks. Messages that do not exist any more count as deleted. One at
- * a time in a channel. @throws UserError while another purge runs
+ * Deletes messages: in bulk where Discord allows it, one by one when they are older than two weeks. Messages that no longer exist count as deleted. A channel
+ * has at most one purge at a time. @throws UserError while another purge runs
  */
 export type DeleteMessages = (channelId: string, ids: readonly string[], options: PurgeOptions) => Promise<Purged>;
 
@@ -128,7 +128,7 @@ async function deleteAll(
   for (const batch of batches) {
     if (signal.aborted) return { deleted, isStopped: true };
     const [first] = batch;
-    // discord.js sends no reason with these two.
+    // The corresponding methods of discord.js do not send a reason.
     if (batch.length > 1) {
       await client.rest.post(Routes.channelBulkDelete(channelId), { body: { messages: batch }, reason });
     } else if (first !== undefined) {

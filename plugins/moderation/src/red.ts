@@ -88,7 +88,7 @@ function draftOf(
     ...(reason ? { reason: reason.slice(0, LONGEST_REASON) } : {}),
     ...(until && (act === 'timeout' || act === 'tempban') ? { until } : {}),
     ...(amended_by && isUser(amended_by) ? { editedBy: amended_by } : {}),
-    // Its points are in another cog.
+    // The points of warnings are in another cog.
     ...(act === 'warn' ? { points: 0 } : {}),
   };
 }
@@ -96,7 +96,7 @@ function draftOf(
 /** For users who had their data deleted, Red stores a small number. */
 const isUser = (user: string) => /^\d{15,22}$/.test(user);
 
-/** The names that imported cases had before. */
+/** Cases of earlier imports, by a key of their content. */
 async function importedIn(
   record: ReturnType<typeof createCases>,
   guildId: string,
@@ -153,7 +153,7 @@ const warnings = redImporter({
 
 interface RedWarning extends z.output<typeof warningSchema> {
   readonly userId: string;
-  /** Of the command. */
+  /** The message with the command. */
   readonly messageId: string;
 }
 

@@ -21,7 +21,7 @@ export const LONGEST_TIMEOUT_MS = 28 * DAY_MS;
 export const LONGEST_TEMPBAN_MS = 5 * 365 * DAY_MS;
 /** The stored part of a reason; a message shows all of it, unless it contains much markup. */
 export const LONGEST_REASON = 1_000;
-/** What one command deletes at most. */
+/** Maximum number of messages that one command deletes. */
 export const MOST_PURGED = 1_000;
 
 /** The permissions that a moderator, and the bot, need for an action. */
@@ -112,14 +112,14 @@ export type GuildSettings = z.output<typeof settings.guild>;
 const bits = z.string().regex(/^\d{1,30}$/);
 
 export const collections = {
-  /** The cases of a guild, some in a document: `<guild>-<index>`. */
+  /** The cases of a guild, several in a document: `<guild>-<index>`. */
   blocks: {
     scope: 'global',
     version: 1,
     schema: z.object({ guildId: z.string(), cases: z.array(moderationCase) }),
     personal: 'handled',
   },
-  /** The number of a guild's last case, and the numbers of unfinished ones: to be done, posted, or lifted. */
+  /** The number of a guild's last case, and the numbers of its unfinished cases: to be carried out, posted, or lifted. */
   ledgers: {
     scope: 'guild',
     version: 1,

@@ -4,19 +4,19 @@ import type { Cases } from './cases.js';
 import { banOf, caseTag, liftBan } from './evidence.js';
 import type { ModerationContext } from './settings.js';
 
-/** Waits no longer than this at a time: longer delays do not fit into a timer. */
+/** Longest delay of one timer; a longer wait uses several. */
 const LONGEST_WAIT_MS = 24 * 3_600_000;
-/** Delay when Discord fails, and while the bot lacks the permission. */
+/** Delay before the next attempt when Discord fails or the bot lacks the permission. */
 const TRY_AGAIN_MS = 10 * 60_000;
 
 interface Waiting {
   readonly guildId: string;
   readonly one: ModerationCase;
-  /** When it is lifted, or tried again. */
+  /** Time of the next attempt to lift the ban. */
   due: number;
 }
 
-/** Lifts bans when their time has ended. The cases contain everything, so that a restart loses none. */
+/** Lifts bans when their time has ended. All state is in the cases, so a restart loses none. */
 export function createTemporaryBans(
   { client, services, log, after, signal }: ModerationContext,
   cases: Cases,
@@ -55,7 +55,7 @@ export function createTemporaryBans(
     }
     if (one.userId === undefined) return end(guildId, one.number);
     const ban = await banOf(guild, one.userId);
-    // A ban that a moderator has made since is not lifted.
+    // A ban that a moderator has imposed since is not lifted.
     if (ban?.reason?.startsWith(caseTag(one.number)) === true) {
       await liftBan(guild, one.userId, `${caseTag(one.number)} its time is over`);
     }
@@ -81,16 +81,16 @@ export function createTemporaryBans(
   };
 
   return {
-    /** Lifts it when its time is over. */
+    /** Schedules the end of a temporary ban. */
     watch(guildId: string, one: ModerationCase): void {
       if (one.endedAt !== undefined || one.until === undefined) return;
       waiting.set(keyOf(guildId, one.number), { guildId, one, due: one.until });
       arm();
     },
-    /** The case of the temporary ban of a user that is not over. */
+    /** The case of a user's active temporary ban. */
     of: (guildId: string, userId: string): ModerationCase | undefined =>
       [...waiting.values()].find((entry) => entry.guildId === guildId && entry.one.userId === userId)?.one,
-    /** Records that it has ended. */
+    /** Records that the temporary ban has ended. */
     end,
   };
 }

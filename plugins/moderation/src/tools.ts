@@ -29,7 +29,7 @@ function durationOf(text: string): number {
   return durationMs;
 }
 
-/** The arguments of the tools for actions on members; each has some of them. */
+/** The arguments of all tools for actions on members; each tool has a part of them. */
 interface ActInput {
   readonly member: string;
   readonly reason?: string | undefined;

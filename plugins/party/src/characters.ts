@@ -22,7 +22,7 @@ const partySchema = z.object({
         name: z.string(),
         role: z.string(),
         gear: z.array(z.string()),
-        /** The member who added it, in a party that several share. */
+        /** The member who added the character; recorded for shared parties. */
         addedBy: z.string().optional(),
       }),
     )
@@ -179,7 +179,7 @@ export const settings = {
   }),
 };
 
-/** The characters stay: others play with them. */
+/** On a member's deletion the characters stay without their name, because others play with them. */
 const addedByMembers = {
   each: 'members',
   by: 'addedBy',
@@ -197,7 +197,7 @@ export const collections = {
 /** The party of an actor in a channel, and its name in sentences. */
 interface OwnedParty {
   readonly document: Document<Party>;
-  /** Whose it is; that of a channel or a guild is shared. */
+  /** The owner of the party: a user, or a channel or guild whose members share it. */
   readonly owner: Owner;
   /** @throws UserError when another member has added the character, and the guild allows only them to change it */
   assertMayChange(name: string): Promise<void>;

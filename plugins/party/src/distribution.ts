@@ -21,7 +21,7 @@ interface LootRequest {
 }
 
 interface Answer {
-  /** As the model wrote it, to be quoted back. */
+  /** The model's text, to be quoted back to it. */
   readonly text: string;
   readonly distribution: Distribution | undefined;
 }
@@ -88,7 +88,7 @@ function textOf({ content, structured }: LlmCompletion): string {
   return structured === undefined ? '(no answer)' : JSON.stringify(structured);
 }
 
-/** What the model is asked for. Every field is required: strict structured output of some providers knows no optional ones. */
+/** The output schema for the model. Every field is required, because the strict structured output of some providers has no optional fields. */
 const distributionSchema = z.object({
   items: z
     .array(
@@ -245,7 +245,7 @@ function numberWords(group: Distribution['items']): string {
   return /\d/.test(words) ? '' : words;
 }
 
-/** The first occurrences that together speak of exactly `amount` things; `undefined` when none do. */
+/** The first occurrences whose amounts add up to exactly `amount`; `undefined` when there are none. */
 function spansFor(text: string, free: readonly Span[], amount: number, words: string): readonly Span[] | undefined {
   let known = 0;
   for (const [index, { start, end }] of free.entries()) {
@@ -283,7 +283,7 @@ function stem(word: string): string {
 const SEPARATOR = /([,;&]|\band\b|\bplus\b)/u;
 /** "We got", "they found": words before the loot. */
 const LEAD_IN = /^.*?\b(?:got|found|looted|have|took|picked up|grabbed|scored|bought|received)\b/u;
-/** Words of a story or a request rather than of a list. */
+/** Words that occur in a story or a request, but not in a list. */
 const STORY = /\b(?:from|who|what|then|we|i|they|should|please|share|split|distribute|was|were)\b/u;
 const LONGEST_ENTRY = 5;
 

@@ -20,7 +20,7 @@ interface Recommended {
   readonly candidates: Candidates;
 }
 
-/** @param llm `undefined` where no language model is running */
+/** @param llm `undefined` when no language model is running */
 export function recommendGear(partyOf: PartyOf, llm: Llm | undefined): ToolDefinition<typeof input, Recommended> {
   return {
     name: 'recommend_gear',
@@ -96,9 +96,9 @@ const examples = [
 
 interface Candidates {
   readonly characters: readonly Character[];
-  /** Names as they are in the party. */
+  /** Names in the spelling of the party. */
   readonly excluded: readonly string[];
-  /** Names that were to be excluded but that no character has. */
+  /** Names to exclude that match no character. */
   readonly unknown: readonly string[];
 }
 

@@ -22,7 +22,7 @@ const characterInput = z.object({
 type Input = z.output<typeof characterInput>;
 
 interface Added {
-  /** As the party has it. */
+  /** The character with the name in the spelling of the party. */
   readonly character: Character;
   readonly isNew: boolean;
   readonly owner: Owner;
@@ -169,7 +169,7 @@ const ADD_EXAMPLES = [
 const nameInput = z.object({ name: z.string().describe('The name of the character to remove') });
 
 interface Removed {
-  /** As the party has it. */
+  /** The name in the spelling of the party. */
   readonly name: string;
   readonly owner: Owner;
 }

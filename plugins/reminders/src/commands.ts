@@ -43,7 +43,7 @@ const COMMON_ZONES = [
   'UTC',
 ] as const;
 
-/** Who may set reminders for others. */
+/** The access policy of reminders for others. */
 export const MODERATORS = { tier: 'mod', where: 'guild' } as const;
 const COOLDOWN = { uses: 5, perMs: 60_000 } as const;
 const numbered = z.number().int().min(1).max(10_000).describe('Its number in the list');
@@ -118,7 +118,7 @@ export function registerCommands(context: ReminderContext, reminders: Reminders)
         async run(ctx) {
           const mine = await reminders.list(ctx.actor);
           if (mine.length === 0) return ctx.reply(t('You have no reminders. Set one with `remind in 2h tea`.'));
-          // Set by direct message, so read by direct message.
+          // A reminder that was set by direct message is shown only there.
           const shown = mine.map((one) => (isHidden(one, ctx) ? { ...one, text: t('(set privately)') } : one));
           return ctx.reply(shown.map(lineOf).join('\n'));
         },
@@ -215,7 +215,7 @@ export function registerCommands(context: ReminderContext, reminders: Reminders)
   });
 }
 
-/** Whether a member may mention a role where they are. */
+/** Whether a member may mention a role in their current channel. */
 export const mayMention = async (access: Pick<Access, 'mayEnter'>, actor: Actor, { mentionable }: Role) =>
   mentionable || (await access.mayEnter(actor, actor, ['MentionEveryone']));
 

@@ -64,15 +64,15 @@ const reminder = z.object({
   userId: z.string(),
   /** Its number among the member's reminders. */
   number: z.number().int(),
-  /** Where it was set; `null` for a direct message. */
+  /** The guild in which it was set; `null` for a direct message. */
   guildId: z.string().nullable(),
-  /** Its target channel; `null`: the member, by direct message. */
+  /** Its target channel; `null` for a direct message to the member. */
   channelId: z.string().nullable(),
-  /** Where it was set, for when direct messages are closed. */
+  /** The channel in which it was set: the fallback when direct messages are closed. */
   setIn: z.string(),
   /** Whether others could read it when it was set. */
   isPublic: z.boolean(),
-  /** Who is mentioned in addition to the member: a role, or (empty) the channel without a mention of the member. */
+  /** The role that is mentioned in addition to the member. Empty: the reminder is for the whole channel and does not mention the member. */
   roleId: z.string().optional(),
   text: z.string(),
   /** The time as the member wrote it. */
@@ -80,24 +80,24 @@ const reminder = z.object({
   timeZone: z.string(),
   dueAt: z.number(),
   repeat: repeat.optional(),
-  /** How often it has come. */
+  /** Number of deliveries. */
   times: z.number().int().default(0),
   setAt: z.number(),
   /** When sending its message began: after a crash the message is searched for, not sent again. */
   sendingAt: z.number().optional(),
-  /** Set once it was delivered; it stays for a while, for the buttons below it. */
+  /** Set after the last delivery; the reminder is then kept for its buttons. */
   deliveredAt: z.number().optional(),
-  /** The delivered message whose button has set it once more. */
+  /** The delivered message whose snooze button was used. */
   snoozedBy: z.string().optional(),
-  /** Deliveries in a row that failed for good. */
+  /** Permanent failures of delivery in a row. */
   failures: z.number().int().default(0),
 });
 export type Reminder = z.output<typeof reminder>;
 
 export const collections = {
-  /** Visible everywhere: in direct messages a member sees those of all servers. */
+  /** Not limited to a guild: in direct messages a member sees their reminders of all servers. */
   reminders: { scope: 'global', version: 1, schema: reminder, personal: { by: 'userId' }, shared: true },
-  /** Who has been asked for their time zone: once is enough. */
+  /** When the member was asked for their time zone: they are asked once. */
   asked: { scope: 'user', version: 1, schema: z.object({ zoneAskedAt: z.number().default(0) }) },
 } as const;
 

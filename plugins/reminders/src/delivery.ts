@@ -18,11 +18,11 @@ import { nextTime } from './when.js';
 
 /** Delay after which a reminder says that it is late. */
 const LATE_MS = 120_000;
-/** How long a delivered one is kept, for its buttons. */
+/** Time for which a delivered reminder is kept for its buttons. */
 const KEPT_MS = 86_400_000;
-/** A repeating one ends when it could not be delivered so many times in a row. */
+/** A repeating reminder ends after this number of failed deliveries in a row. */
 const MOST_FAILURES = 3;
-/** The clocks of the bot and of Discord differ. */
+/** Tolerance for the difference between the bot's clock and Discord's. */
 const SKEW_MS = 60_000;
 
 const SNOOZES = { '10m': 600_000, '1h': 3_600_000, '1d': 86_400_000 } as const;
@@ -48,7 +48,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
       }
       const { id: messageId } = interaction.message;
       const again = await snoozing.run(id, async () => {
-        // Pressed twice before the buttons were gone.
+        // The button was pressed twice before it was removed.
         if ((await stored.of(id).find())?.snoozedBy === messageId) return undefined;
         const made = await reminders.snooze(reminder, clock.now() + SNOOZES[by]);
         await stored.of(id).update((draft) => (draft.snoozedBy = messageId));
@@ -78,7 +78,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     const isDelivered = await send(key, value, lateMs, begunAt);
     const { mostRepeats } = await settings.guild(value.guildId).get();
     await stored.of(key).update((draft) => {
-      // Its member has changed it meanwhile: the new version is used.
+      // The member has changed the reminder meanwhile: the new version stays.
       const isMoved = draft.dueAt !== dueAt;
       delete draft.sendingAt;
       draft.times += 1;
@@ -103,14 +103,14 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     }
   }
 
-  /** The reminder as it is due now: in a channel for others only while its member may do that, afterwards to themselves. */
+  /** The reminder as it may be delivered now: to a channel only while the member may mention it, otherwise to the member. */
   async function asAllowed(reminder: Reminder): Promise<Reminder> {
     const { roleId, ...own } = reminder;
     if (roleId === undefined || (await mayCall(roleId, reminder))) return reminder;
     return { ...own, channelId: null };
   }
 
-  /** Whether the member may still call a role, or (empty) speak to a whole channel. */
+  /** Whether the member may still mention the role, or (empty) address a whole channel. */
   async function mayCall(roleId: string, { userId, guildId, channelId }: Reminder): Promise<boolean> {
     if (guildId === null || channelId === null) return false;
     const actor = { userId, guildId, channelId };
@@ -121,7 +121,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     return roleId === '' || (role !== undefined && mayMention(access, actor, role));
   }
 
-  /** @returns whether it reached its member. @throws while Discord fails: then it is tried again */
+  /** @returns whether it was delivered. @throws while Discord fails; the delivery is then retried */
   async function send(id: string, stored: Reminder, lateMs: number, begunAt: number | undefined): Promise<boolean> {
     const reminder = await asAllowed(stored);
     const { userId, guildId, channelId, setIn, isPublic, times } = reminder;

@@ -4,26 +4,26 @@ import { LONGEST_TEXT, nextTime, type Reading, readReminder, readWhen, tooLong, 
 
 export type Reminders = ReturnType<typeof createReminders>;
 
-/** A new reminder. */
+/** The request for a new reminder. */
 export interface Order {
-  /** When, and about what: `in 2h tea`. */
+  /** Time and text: `in 2h tea`. */
   readonly said: string;
-  /** What it is about, where `said` says only when. */
+  /** The text, when `said` contains only the time. */
   readonly text?: string | undefined;
   readonly to: 'here' | 'dm' | { readonly channelId: string };
   readonly roleId?: string | undefined;
   readonly isPublic: boolean;
 }
 
-/** Everything that commands, tools and buttons do with reminders. */
+/** The operations on reminders that commands, tools and buttons use. */
 export function createReminders(context: ReminderContext) {
   const { collections, settings, services, log } = context;
   const { reminders: stored } = collections;
   const { clock, random } = services;
-  /** Whose each reminder is, so that not all of them are read to list those of one member. */
+  /** Index by reminder, so that listing one member's reminders does not read all of them. */
   const known = new Map<string, Known>();
   const loaded = load();
-  // Commands read the failure; without one in the meantime it must not end the process.
+  // Commands report the failure; this handler prevents an unhandled rejection.
   loaded.catch((error: unknown) => log.error('the reminders could not be read', { error }));
   context.defer(stored.watch((id) => void follow(id)));
 
@@ -40,7 +40,7 @@ export function createReminders(context: ReminderContext) {
     else known.set(id, knownOf(one));
   }
 
-  /** A member's pending reminders, the next first. Those of one server are not listed in another. */
+  /** A member's pending reminders, the next one first. In a server, reminders of other servers are not listed. */
   async function list({
     userId,
     guildId,
@@ -73,7 +73,7 @@ export function createReminders(context: ReminderContext) {
   async function checkLimits({ userId, guildId }: Actor): Promise<void> {
     await loaded;
     const { mostPerMember, mostInServer } = await settings.guild(guildId).get();
-    // Limit over all servers, so that one member cannot fill the bot: direct messages count with all of theirs.
+    // Limit over all servers, so that one member cannot fill the bot's storage: direct messages count with the member's reminders everywhere.
     const mine = (await list({ userId, guildId })).length;
     if (mine >= mostPerMember) {
       throw new UserError(t('You have {mine} reminders already; cancel one first: `reminder list`.', { mine }));
@@ -96,7 +96,7 @@ export function createReminders(context: ReminderContext) {
   return {
     list,
     timeZoneOf,
-    /** @throws UserError when it cannot be read, says nothing, or there are too many */
+    /** @throws UserError when the time cannot be parsed, the text is empty, or the member has too many reminders */
     async set(actor: Actor, { said, text, to, roleId, isPublic }: Order): Promise<Reminder & { readonly id: string }> {
       const reading = await readingFor(actor);
       const read =
@@ -162,7 +162,7 @@ export function createReminders(context: ReminderContext) {
       }
       return moved.sort((a, b) => a.dueAt - b.dueAt);
     },
-    /** Whether the member is to be asked for their time zone now: once, when it matters. */
+    /** Whether to ask the member for their time zone: once, and only when the reminder depends on it. */
     async asksForZone({ userId }: Actor, when: Pick<Reminder, 'dueAt' | 'repeat' | 'said'>): Promise<boolean> {
       if ((await settings.user(userId).get()).timeZone !== '') return false;
       const isDuration = /^(?:in\s+)?\d+\s*\p{L}/iu.test(when.said) && when.repeat === undefined;
@@ -224,11 +224,11 @@ export function createReminders(context: ReminderContext) {
   }
 }
 
-/** What is kept in memory of each. */
+/** The part of a reminder that is kept in memory. */
 interface Known {
   readonly userId: string;
   readonly guildId: string | null;
-  /** Not delivered for the last time yet: what is kept for its buttons counts nowhere. */
+  /** `false` after the last delivery: a reminder that is kept only for its buttons counts towards no limit. */
   readonly isPending: boolean;
 }
 
@@ -254,7 +254,7 @@ function checkText(text: string): string {
   return trimmed;
 }
 
-/** Discord shows it in the reader's own time. */
+/** A timestamp that Discord shows in the reader's own time zone. */
 export const discordTime = (at: number, style: 'f' | 'R' = 'f') => `<t:${Math.floor(at / 1_000)}:${style}>`;
 
 /** One line of a list. */

@@ -5,12 +5,12 @@ const DAY_MS = 86_400_000;
 /** A date without a time of day means the morning. */
 const MORNING = { hour: 9, minute: 0 } as const;
 const LONGEST_MS = 5 * 365 * DAY_MS;
-/** Of a reminder, in characters. */
+/** Longest text of a reminder, in characters. */
 export const LONGEST_TEXT = 1_000;
-/** What says when is beside it. */
+/** Text and expression of time together. */
 const LONGEST_SAID = LONGEST_TEXT + 200;
 
-/** How something repeats. `minutes` are those since midnight, by the clock of the reminder's time zone. */
+/** `minutes` counts from midnight, in the reminder's time zone. */
 export type Repeat =
   | { readonly kind: 'interval'; readonly everyMs: number }
   | { readonly kind: 'days'; readonly days: number; readonly minutes: number }
@@ -20,15 +20,15 @@ export type Repeat =
 export interface When {
   readonly dueAt: number;
   readonly repeat: Repeat | undefined;
-  /** Whether it depends on the time zone: what is said as a duration does not. */
+  /** Whether it depends on the time zone; a duration does not. */
   readonly isByClock: boolean;
 }
 
-/** Of whom, and when, something is read. */
+/** The circumstances under which a text is parsed. */
 export interface Reading {
   readonly now: number;
   readonly timeZone: string;
-  /** Repeating more often is refused. */
+  /** Shorter intervals are refused. */
   readonly shortestRepeatMs: number;
 }
 
@@ -52,7 +52,7 @@ export async function readReminder(
   if (found === undefined) throw unreadable();
   const before = whole.slice(0, found.index).trim();
   const after = whole.slice(found.index + found.length).trim();
-  // In the middle of a sentence it stays: the rest would not be a sentence.
+  // An expression in the middle of a sentence stays in the text: without it, the rest would not be a sentence.
   const text = (before === '' || /^[.!]?$/u.test(after) ? before + after : whole).replace(LEADING, '').trim();
   return { ...checked(found, reading), text, said: whole.slice(found.index, found.index + found.length) };
 }
@@ -117,7 +117,7 @@ export function nextTime(repeat: Repeat, at: number, timeZone: string): number {
 
 // Durations and repetitions.
 
-/** Between words. The limit prevents matching in cubic time with many spaces. */
+/** Gap between words. The limit prevents matching in cubic time with many spaces. */
 const GAP = '\\s{0,4}';
 const MONTH = '(?:mo|months?|monate?n?)';
 const UNITS: readonly (readonly [pattern: string, ms: number])[] = [
@@ -172,12 +172,12 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^(?:werktags|(?:on\s+)?weekdays)(?![\p{L}])/iu, 'every weekday'],
 ];
 
-/** What stands at the start: a duration, a repetition, a German date. */
+/** Parses a duration, a repetition or a German date at the start. */
 function readStart(text: string, reading: Reading): Found | undefined {
   return readRepetition(text, reading) ?? readDuration(text, reading) ?? readDottedDate(text, reading);
 }
 
-/** The same at the end of the text. */
+/** Parses the same at the end of the text. */
 function readEnd(text: string, reading: Reading): Found | undefined {
   for (const { index } of text.matchAll(/(?<=\s)\S/gu)) {
     const found = readStart(text.slice(index), reading);
@@ -250,7 +250,7 @@ function repeatOf(count: number, unit: string, minutes: number, { day, year, mon
   return { kind: 'interval', everyMs: count * ms };
 }
 
-/** The days of a list, as far as it is one: "Monday and Thursday walk" is two days and a word. */
+/** The weekdays at the start of a list: "Monday and Thursday walk" has two days, then a word. */
 function weekdaysOf(list: string): { readonly days: readonly number[]; readonly words: string } | undefined {
   if (/^(?:weekday|werktag)/iu.test(list)) return { days: [1, 2, 3, 4, 5], words: /^\p{L}+/u.exec(list)?.[0] ?? list };
   const days: number[] = [];
@@ -296,7 +296,7 @@ function readDottedDate(text: string, { now, timeZone }: Reading): Found | undef
 
 const PART_OF_DAY = /morning|noon|afternoon|evening|night|morgens|früh|mittag|abend|nacht/iu;
 
-/** What chrono finds: at the start, else at the end. */
+/** Parses a date with chrono at the start, else at the end. */
 async function readDate(text: string, { now, timeZone }: Reading): Promise<Found | undefined> {
   // Loaded with the first date: it takes longer than the start of most plugins.
   const [english, german] = await Promise.all([import('chrono-node/en'), import('chrono-node/de')]);

@@ -8,7 +8,7 @@ import { LONGEST_TEXT, type Panels } from './panels.js';
 import type { ReactionRoles } from './reaction-roles.js';
 import type { SelfRoles } from './self-roles.js';
 
-/** An admin who lets the bot give a role could also give it by hand. */
+/** Requires Manage Roles of the admin, too: such an admin could give the role without the bot. */
 const OFFERING = { tier: 'admin', member: ['ManageRoles'], where: 'guild' } as const;
 const WRITABLE = [ChannelType.GuildText, ChannelType.GuildAnnouncement] as const;
 

@@ -66,7 +66,7 @@ export function createGrants({ client, collections, settings, services, log }: R
     ];
   }
 
-  /** What a role lets its members do at Discord and with the bot: the roles of moderators and admins may have no Discord permission at all. */
+  /** The dangerous permissions that a role gives at Discord, and its tiers in the bot: a moderator or admin role may have no Discord permission at all. */
   async function powersOf({ guild, id, permissions }: Role) {
     const { tierRoles } = services;
     const tiers: StaffTier[] = [];

@@ -165,7 +165,7 @@ export function componentEmoji(emoji: string): {
 const MENU = 'selfroles';
 
 const data = z.strictObject({
-  // The plugin `admin` imports the channel for announcements.
+  // The channel for announcements, which the plugin `admin` imports.
   guild: z
     .strictObject({ selfroles: z.array(z.string()).default([]), announce_channel: z.unknown().optional() })
     .prefault({}),

@@ -74,7 +74,7 @@ export function createOffers(context: RolesContext, { grants, store, panels, rea
                 name,
               })
             : t('New members get the role {name} from now on.', { name });
-      return [done, ...deafness(role.guild)].join('\n');
+      return [done, ...missingIntent(role.guild)].join('\n');
     },
 
     async removeJoinRole(role: Role, kind: JoinKind): Promise<string> {
@@ -138,14 +138,14 @@ export function createOffers(context: RolesContext, { grants, store, panels, rea
       return [
         t('New members get: {roles}', { roles: await show(joinRoles) }),
         t('New bots get: {roles}', { roles: await show(botRoles) }),
-        ...(joinRoles.length + botRoles.length > 0 ? deafness(guild) : []),
+        ...(joinRoles.length + botRoles.length > 0 ? missingIntent(guild) : []),
       ].join('\n');
     },
   };
 }
 
-/** Why the bot does not receive new members. */
-function deafness({ client }: Guild): readonly string[] {
+/** The warning that the bot receives no joins without the members intent; empty when it has the intent. */
+function missingIntent({ client }: Guild): readonly string[] {
   if (client.options.intents.has('GuildMembers')) return [];
   return [
     `⚠️ ${t('I do not hear of new members: the owner of the bot has to allow me the intent Server Members, in the Developer Portal and in my configuration (`intents`).')}`,

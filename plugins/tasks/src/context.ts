@@ -82,7 +82,7 @@ type TaskSettings = Settings<typeof settings>;
 /** The settings of a guild; in a direct message the defaults apply. */
 export type Rules = z.output<typeof guild>;
 
-/** What the plugin's parts are made from. */
+/** The parameters from which the plugin's services are built. */
 export interface BaseContext {
   readonly client: Client;
   readonly clock: Clock;

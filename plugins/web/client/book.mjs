@@ -1,6 +1,7 @@
 /**
- * `node book.mjs DIR`: renders the book (`docs/`, and the READMEs that belong to it) into pages that the dashboard serves below `/docs/`: with its colours, and without a
- * script, so that its content security policy holds for them, too. The table of contents and the addresses are those of the book that `npm run docs` builds.
+ * `node book.mjs DIR`: renders the book (`docs/`, and the READMEs that belong to it) into the pages that the dashboard serves below `/docs/`. They use the
+ * dashboard's colours and no script, because they are under the same content security policy. Table of contents and addresses are those of the book that `npm
+ * run docs` builds.
  */
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -11,7 +12,7 @@ import markdownIt from 'markdown-it';
 import { bookTarget, pageOf, ROOT, sidebar, slugify } from '../../../docs/.vitepress/book.js';
 
 const BASE = '/docs';
-/** Made from the types by another tool. */
+/** Generated from the types by another tool, and not part of these pages. */
 const ELSEWHERE = /^\/reference\/sdk\//;
 const FOLDERS = ['docs', 'plugins', 'core', 'sdk'];
 const IMAGES = 'docs/images';
@@ -49,7 +50,7 @@ async function buildStyle(folder) {
   return `${BASE}/${name}`;
 }
 
-/** Paths from the root of the project. */
+/** @returns paths from the root of the project */
 async function pagesOfTheBook() {
   const found = ['SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
   const visit = async (folder) => {
@@ -83,20 +84,20 @@ function render(file, source) {
     }
   });
   const { renderer } = md;
-  // What is wider than the page scrolls by itself, with the keyboard, too.
+  // Blocks that are wider than the page scroll separately; `tabindex` lets the keyboard scroll them.
   renderer.rules.table_open = () => '<div class="wide" tabindex="0"><table>\n';
   renderer.rules.table_close = () => '</table></div>\n';
   const { fence } = renderer.rules;
   renderer.rules.fence = (...args) => fence(...args).replace('<pre>', '<pre tabindex="0">');
-  // What the tests of the pages read beside a block of code is not for readers.
+  // Comments are directives for `test/docs`.
   return { body: md.render(withHeading(source).replace(/<!--.*?-->/gs, '')), headings, title };
 }
 
-/** The first page of the book says its title to the tool that builds the book. */
+/** The title of the first page is in its front matter, which the tool behind `npm run docs` reads. */
 const FRONT_MATTER = /^---\n.*?^ {2}name: (.+?)\n {2}text: (.+?)\n.*?^---\n/ms;
 const withHeading = (source) => source.replace(FRONT_MATTER, '# $1\n\n$2.\n');
 
-/** A link to a file that is no page of the book becomes text. */
+/** Rewrites links to addresses below `/docs/`. A link to a file that is no page of the book becomes text. */
 function leadToPages(children, from) {
   let isDropped = false;
   for (const child of children) {
@@ -111,7 +112,7 @@ function leadToPages(children, from) {
   }
 }
 
-/** Of what the book calls `/admins/access.md#rules`. */
+/** @param target as the book writes it: `/admins/access.md#rules` */
 const addressOf = (target) => (target.startsWith('/') ? `${BASE}${target.replace(/\.md(?=#|$)/, '')}` : target);
 
 function plainText({ children }) {

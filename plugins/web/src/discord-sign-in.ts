@@ -55,7 +55,7 @@ export function createDiscordSignIn(
         client_id: clientId(),
         redirect_uri: redirectUri,
         response_type: 'code',
-        // The bot itself knows which servers they are in.
+        // The person's servers are not requested: the bot knows which of its servers they are in.
         scope: 'identify',
         state,
         code_challenge: createHash('sha256').update(verifier).digest('base64url'),

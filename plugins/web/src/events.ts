@@ -1,7 +1,7 @@
 import type { Clock, Logger, WebPages, WebRequest } from '@cinnabar/sdk';
 import type { FastifyReply } from 'fastify';
 
-/** Who watches which page. */
+/** A browser's subscription to a page. */
 interface Watch {
   readonly page: string;
   readonly asked: WebRequest;
@@ -45,7 +45,7 @@ export function createPageEvents(pages: WebPages, clock: Clock, log: Logger): Pa
         endWatch();
         raw.end();
       };
-      /** Sends it, unless the person may no longer see the page. */
+      /** Sends an event, or ends the stream when the person may no longer see the page. */
       const send = async (text: string) => {
         const isTheirs = async () => (await isSignedIn()) && (await pages.explain(page, actor)).allowed;
         const allowed = await isTheirs().catch((error: unknown) => {

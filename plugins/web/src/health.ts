@@ -16,12 +16,12 @@ import { type HealthHistory, type ProcessHistory, type Reading, SAMPLE_MS, type 
 const MINUTE_MS = 60_000;
 
 const PAGE = 'web/health';
-/** Parts of the page that its query string can show alone. */
+/** Parts of the page that its query string can show separately. */
 const PARTS = { shards: 'shards', underWay: 'under-way' } as const;
 const linkTo = (part: (typeof PARTS)[keyof typeof PARTS]) => ({ page: PAGE, query: { part } });
 const SERVERS = { page: 'admin/servers' };
 
-/** The bot's health, for its owner: all its processes. */
+/** The page about the health of all processes of the bot, for its owner. */
 export function registerHealthPage(
   { page, every }: Pick<Registrar, 'page' | 'every'>,
   history: HealthHistory,
@@ -74,7 +74,7 @@ export function registerHealthPage(
   });
 }
 
-/** Of all processes together; the wait is that of the slowest. */
+/** Sums over all processes; the latency is that of the slowest. */
 function figures(all: readonly Connections[], processes: readonly ProcessHistory[]): WebBlock {
   const now = processes.flatMap((one) => one.now ?? []);
   const sum = (of: (one: Reading) => number) => now.reduce((total, one) => total + of(one), 0);
@@ -151,7 +151,7 @@ function processTable(
   ];
 }
 
-/** When the plots begin, for as long as they do not hold all of their time. */
+/** The start of the plots, while they cover less than their full period. */
 function beginOf({ since }: Pick<HealthHistory, 'since'>): readonly WebBlock[] {
   if (since === undefined) return [];
   const hint = t(
@@ -162,14 +162,14 @@ function beginOf({ since }: Pick<HealthHistory, 'since'>): readonly WebBlock[] {
 
 type Points = readonly (readonly [time: number, value: number])[];
 
-/** A plot, with its lines as they are drawn from the samples of one process. */
+/** A plot, and the lines that it draws from the samples of one process. */
 interface Measured {
   readonly title: string;
   readonly unit: Extract<WebBlock, { kind: 'plot' }>['unit'];
   readonly lines: readonly { readonly name: string; readonly points: (samples: readonly Sample[]) => Points }[];
 }
 
-/** In a cluster each line becomes a plot, which has a line for each process. */
+/** In a cluster each line becomes a separate plot with one line per process. */
 function plots(processes: readonly ProcessHistory[]): readonly WebBlock[] {
   const known = processes.filter(({ samples }) => samples.length > 1);
   const isShared = processes.some(({ process }) => process !== '');
@@ -252,7 +252,7 @@ const rateOf =
       return [sample.at, Math.max(0, of(sample) - of(before)) / minutes];
     });
 
-/** Average time of a request to a model, where there were any. */
+/** Average time of a request to a model; no point where there were no requests. */
 const modelMs = (samples: readonly Sample[]): Points =>
   samples.slice(1).flatMap((sample, index) => {
     const before = samples[index] ?? sample;
@@ -332,9 +332,9 @@ const shard = z.object({
 });
 
 const connections = z.object({
-  /** Empty where one process serves the bot. */
+  /** The name of the process; empty when one process serves the bot. */
   process: z.string(),
-  /** Of the process, which may also run other parts of the bot. */
+  /** Memory of the whole process, which may also run other parts of the bot. */
   residentBytes: z.number(),
   servers: z.number(),
   shards: z.array(shard),

@@ -103,7 +103,7 @@ export default definePlugin({
     };
 
     context.provide(WebServer, { url: server?.url, signInLink });
-    /** Only the process that serves the dashboard knows the links to it. */
+    /** Runs in the process that serves the dashboard, because only that process can create links. */
     const links = context.question({
       name: 'sign-in-link',
       input: z.object({ userId: z.string() }),

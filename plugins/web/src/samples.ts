@@ -1,12 +1,12 @@
 import { type Clock, type Monitoring, type Question, type Registrar, z } from '@cinnabar/sdk';
 
-/** Of this plugin. */
+/** The id of this plugin. */
 const ID = 'web';
 
-/** Three hours, at four samples a minute. */
+/** Samples of three hours, at four a minute. */
 export const SAMPLE_MS = 15_000;
 const MOST_SAMPLES = 720;
-/** A process that does not answer by then misses one sample. */
+/** A process that does not answer within this time misses one sample. */
 const DEADLINE_MS = 4_000;
 
 const reading = z.object({
@@ -14,31 +14,31 @@ const reading = z.object({
   lagSeconds: z.number(),
   inFlight: z.number(),
   events: z.number(),
-  /** Of the slowest shard. */
+  /** Latency of the slowest shard. */
   latencySeconds: z.number(),
-  /** All that models have taken so far. */
+  /** Total time of all requests to models so far. */
   modelSeconds: z.number(),
   commands: z.number(),
   failedCommands: z.number(),
   tools: z.number(),
   modelRequests: z.number(),
   restRefused: z.number(),
-  /** How many commands, events and other handlers of each plugin have not ended. */
+  /** The number of running commands, events and other handlers of each plugin. */
   underWay: z.array(z.object({ plugin: z.string(), count: z.number() })),
 });
 
 /** One reading of the metrics that `/metrics` publishes. */
 export type Reading = z.output<typeof reading>;
-/** What is kept of a reading. */
+/** A stored reading. */
 export interface Sample extends Omit<Reading, 'underWay'> {
   readonly at: number;
 }
 
-/** One process of the bot; the name is empty where it is the only one. */
+/** The samples of one process. The name is empty when one process serves the bot. */
 export interface ProcessHistory {
   readonly process: string;
   readonly samples: readonly Sample[];
-  /** The latest reading; `undefined` when the process has not given one in the latest round. */
+  /** The latest reading; `undefined` when the process did not answer in the latest round. */
   readonly now: Reading | undefined;
 }
 
@@ -65,13 +65,13 @@ export function createHealthHistory(readings: Question<Record<never, never>, Rea
   let latest: ReadonlyMap<string, Reading> = new Map();
   let missing: readonly string[] = [];
   return {
-    /** By name, those included that were there in the last hours. */
+    /** Sorted by name, with the processes that have ended in the last hours. */
     get processes(): readonly ProcessHistory[] {
       return [...histories]
         .map(([process, samples]) => ({ process, samples, now: latest.get(process) }))
         .sort((one, other) => one.process.localeCompare(other.process));
     },
-    /** When the first sample was taken; `undefined` once older ones have been dropped, and before there is any. */
+    /** The time of the first sample; `undefined` before there is one, and once older samples have been dropped. */
     get since(): number | undefined {
       const all = [...histories.values()];
       return all.some(({ length }) => length >= MOST_SAMPLES) ? undefined : earliest(all);
@@ -132,7 +132,7 @@ function readMetrics(text: string): Reading {
   };
 }
 
-/** A plugin runs once for each group of a process. This reading does not count itself. */
+/** Sums over the groups of a process, since a plugin runs once for each. The reading itself is not counted. */
 function underWayOf(lines: readonly { name: string; labels: string; value: number }[]): Reading['underWay'] {
   const counts = new Map([[ID, -1]]);
   for (const { name, labels, value } of lines) {

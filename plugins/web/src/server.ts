@@ -63,13 +63,13 @@ const COOKIE = 'cinnabar_session';
 /** Binds a sign-in with Discord to the browser that began it. */
 const STATE_COOKIE = 'cinnabar_sign_in';
 const CALLBACK = '/auth/discord/callback';
-/** The documentation, which everyone may read. */
+/** The path of the documentation, which is public. */
 const BOOK = '/docs';
 const MOST_BODY_BYTES = 2 * 1024 * 1024;
 const MINUTE_MS = 60_000;
-/** Per address, signed in or not. */
+/** Limit for each address, signed in or not. */
 const REQUESTS_PER_MINUTE = 600;
-/** Failed attempts to use links, per address. */
+/** Limit of failed attempts to use links, for each address. */
 const SIGN_INS_PER_MINUTE = 20;
 const ACTS_PER_MINUTE = 120;
 const MOST_KEYS = 10_000;
@@ -205,7 +205,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     if (session === undefined) throw new Refused(401, t('Please sign in.'));
     return session;
   };
-  /** For requests that change something: the browser has to prove that one of these pages sent it. */
+  /** For requests that change something: checks the CSRF token, which only these pages know. @throws Refused */
   const provenBy = async (request: FastifyRequest) => {
     const session = await signedIn(request);
     const token = request.headers['x-csrf-token'];

@@ -39,7 +39,7 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
   const written = (member: GuildMember | PartialGuildMember, text: string): Promise<string> =>
     languages.speak({ guildId: member.guild.id }, () => fillIn(translated(text), arrivalOf(member)));
 
-  /** Whether there is room in this minute; if not, the summary at its end counts the member. */
+  /** Counts a message against the limit of this minute. @returns `false` above the limit: then the summary at the minute's end counts the member */
   const isAdmitted = (guild: Guild, kind: 'greeting' | 'goodbye', channelId: string, most: number): boolean => {
     const key = `${guild.id}:${kind}`;
     if (limiter.take(key, most) === undefined) return true;
@@ -97,7 +97,7 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     if (isSaid && !member.user.bot) await greetDirectly(member, values, key);
   };
 
-  /** @returns whether it is sent now instead of in the summary */
+  /** @returns `false` when the summary at the minute's end counts the member instead */
   const greetIn = async (channelId: string, member: GuildMember, values: Values, key: string): Promise<boolean> => {
     const kind = member.user.bot ? 'bot' : 'greeting';
     const text = nextOf(member.guild, kind, values[TEXTS[kind]]);

@@ -126,7 +126,7 @@ const followUp = z.object({
   channelId: z.string(),
   /** Milliseconds since 1970. */
   dueAt: z.number(),
-  /** Its task is being started. After a crash it is unknown whether it was. */
+  /** Set while its task is being started: after a crash, the start may or may not have happened. */
   starting: z.boolean().default(false),
 });
 
@@ -134,17 +134,16 @@ const schema = z.object({ planned: z.array(followUp).default([]) });
 
 /** A member's follow-ups: one document for each server and one for direct messages, so that export and deletion cover them. */
 export const followUpCollections = {
-  // Those of direct messages, which belong to one process.
+  // Follow-ups of direct messages, which belong to one process.
   followUps: { scope: 'user', version: 1, schema, shared: false },
   guildFollowUps: { scope: 'member', version: 1, schema },
 } as const;
 
 type FollowUp = z.output<typeof followUp>;
-/** Who planned something, and where. */
+/** The member who planned a follow-up, and the guild. */
 type Planner = Pick<Actor, 'userId' | 'guildId'>;
 type FollowUpStore = ReturnType<typeof createFollowUpStore>;
 
-/** Where follow-ups are kept. */
 export function createFollowUpStore({ followUps, guildFollowUps }: Collections<typeof followUpCollections>) {
   const of = ({ guildId, userId }: Planner) =>
     guildId === null ? followUps.of(userId) : guildFollowUps.of({ guildId, userId });

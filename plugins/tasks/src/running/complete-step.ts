@@ -140,7 +140,7 @@ export const unknownCall = ({ name, input }: Call, n: number): string =>
 type LoopState = Task['circles'];
 type LoopLimits = Pick<Rules, 'maxIdenticalCalls' | 'maxIdleSteps' | 'maxErrors'>;
 
-/** How many calls with their results, and texts, are remembered: a longer loop is not detected. */
+/** Number of remembered calls with their results, and of texts: a longer loop is not detected. */
 const REMEMBERED = 64;
 /** Neither done nor failed: calls without a decision, or that wait for an answer. */
 const UNDECIDED: ReadonlySet<Call['outcome']> = new Set(['expired', 'held']);

@@ -96,7 +96,7 @@ async function mayGoOn(context: TaskContext, control: RunControl, task: Task): P
 type Permission =
   | { readonly is: 'given' }
   | { readonly is: 'switched-off' }
-  /** Not `certain`: the check itself may have failed. */
+  /** `certain` is `false` when the check itself may have failed. */
   | { readonly is: 'lost'; readonly because: string; readonly certain: boolean };
 
 /**

@@ -90,7 +90,7 @@ export function createWorkerPool(context: TaskContext) {
       .speak(task.actor, () => run(id, control))
       .finally(() => {
         workers.delete(id);
-        // A pause that was withdrawn before it took effect.
+        // The pause was withdrawn before it took effect.
         if (control.interrupted.aborted && !control.left.aborted && isActive(id)) launch(id, true);
       });
     workers.set(id, { control, ended });
@@ -172,7 +172,7 @@ export async function recover({ journal, client }: TaskContext, workers: WorkerP
   }
 }
 
-/** How much is kept of an ended task. */
+/** Number of entries that are kept of an ended task. */
 const KEPT_TOKENS = 4_000;
 /** After a stop, a tool has this long to end before its outcome counts as unknown. */
 const GRACE_MS = 3_000;

@@ -1,6 +1,6 @@
 import type { WebBlock, WebPageInfo, WebResult, WebView } from '@cinnabar/sdk';
 
-/** The names of the ids in a view. */
+/** The display names of the ids in a view. */
 export interface Names {
   readonly users: Readonly<Record<string, string>>;
   readonly channels: Readonly<Record<string, string>>;
@@ -106,7 +106,7 @@ const post = <T>(path: string, csrf: string | undefined, body: unknown): Promise
 export const sendAct = (page: string, act: string, input: object, place: Place, csrf: string): Promise<Result> =>
   post(`/api/pages/${page}/acts/${act}${parameters(place)}`, csrf, { input });
 
-/** With the token of a sign-in link. */
+/** @param token of a sign-in link */
 export const signIn = (token: string): Promise<unknown> => post('/auth/link', undefined, { token });
 
 export const signOut = (csrf: string): Promise<unknown> => post('/auth/sign-out', csrf, {});
@@ -141,7 +141,7 @@ export function watchPage(
       wasLost = false;
     });
     opened.addEventListener('changed', onChange);
-    // Loading it again shows why.
+    // The reload shows the reason.
     opened.addEventListener('gone', () => {
       opened.close();
       onChange();

@@ -130,7 +130,7 @@ export function Form({ form }: { readonly form: FormBlock }) {
   );
 }
 
-/** Fills in the page's own address. */
+/** A search puts its terms into the page's own address. */
 export function SearchForm({ search }: { readonly search: SearchBlock }) {
   const { page, place } = usePage();
   const [typed, setTyped] = useState<Record<string, Given>>({});
