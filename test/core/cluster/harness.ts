@@ -1,19 +1,24 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '@cinnabar/core';
+import { createSystemClock, loadConfig } from '@cinnabar/core';
+import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
 import { type LocalChannel, type LocalDiscord, type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
-import type { HostEnd, Plugin } from '@cinnabar/sdk';
+import type { Clock, HostEnd, Plugin } from '@cinnabar/sdk';
 import { ShardClientUtil } from 'discord.js';
 import { memberOfCluster } from '../../support/cluster-member.js';
 import { leaveLocked } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { type TestDatabase, testDatabase } from '../../support/postgres.js';
 
+const STEP_MS = 500;
+
 /** Servers of a bot in so many groups, some in each. */
 export async function createClusterWorld({ groups, guilds }: { readonly groups: number; readonly guilds: number }) {
   const database = await testDatabase();
-  const discord = await startLocalDiscord({ shards: groups });
+  // Leases are not on it: they last as long as the database says.
+  const clock = createShiftableClock(createSystemClock());
+  const discord = await startLocalDiscord({ shards: groups, clock });
   const owner = discord.createUser({ name: 'owner' });
   const application = discord.createApplication({ name: 'Bot', owner });
   const channels: LocalChannel[] = [];
@@ -40,7 +45,7 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
     if (hasCrashed)
       for (const of of ['', ...Array.from({ length: groups }, (_, group) => `groups/${group}`)])
         leaveLocked(join(folder, 'data', of));
-    return memberOn({ database, discord, token: application.token, folder, name, plugins, groups, env });
+    return memberOn({ database, discord, clock, token: application.token, folder, name, plugins, groups, env });
   };
 
   return {
@@ -64,6 +69,17 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
     notices: () => owner.openDm(application).messages.map(({ content }) => content),
     /** Waits for something that people would see; the test's own time limit ends it. */
     until,
+    /** Waits for something that happens after a time, which passes in steps for Discord and the hosts of all processes. */
+    async later<T>(work: Promise<T>): Promise<T> {
+      let isOver = false;
+      const over = () => {
+        isOver = true;
+      };
+      work.then(over, over);
+      const breathe = () => new Promise<void>((resolve) => setTimeout(resolve, 5));
+      for (; !isOver; await breathe()) await clock.advance(STEP_MS, breathe);
+      return work;
+    },
     /** Waits until members can use the slash command in this channel: the lists go to Discord after the start. */
     async slashable(channel: LocalChannel, name: string) {
       const listed = () => [...(application.guildCommands.get(channel.guild?.id ?? '')?.values() ?? [])];
@@ -86,6 +102,7 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
 function memberOn(options: {
   readonly database: TestDatabase;
   readonly discord: LocalDiscord;
+  readonly clock: Clock;
   readonly token: string;
   readonly folder: string;
   readonly name: string;
@@ -93,7 +110,7 @@ function memberOn(options: {
   readonly groups: number;
   readonly env: Readonly<Record<string, string>>;
 }) {
-  const { database, discord, token, folder, name, plugins, groups, env } = options;
+  const { database, discord, clock, token, folder, name, plugins, groups, env } = options;
   const log = recordingLogger();
   const ends: HostEnd[] = [];
   const config = loadConfig(folder, {
@@ -110,6 +127,7 @@ function memberOn(options: {
     groups,
     database,
     host: {
+      clock,
       onEndRequest: (how) => void (ends.at(-1) === how || ends.push(how)),
       plugins: plugins.filter((plugin) => typeof plugin !== 'string'),
       only: plugins.map((plugin) => (typeof plugin === 'string' ? plugin : plugin.manifest.id)),

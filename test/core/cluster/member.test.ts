@@ -1,3 +1,4 @@
+import { newsOf } from '@cinnabar/core/internal/cluster/leases';
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { definePlugin, OwnerNotices, option, PersonalDataStore, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
@@ -135,7 +136,7 @@ describePostgres('cluster: processes that serve a bot together', () => {
     });
     const asked = world.owner.say(channel, '!count');
     await world.discord.settled();
-    await one.stop();
+    await world.later(one.stop());
     world.discord.faults.clear();
     const other = world.member('other', [counter]);
     await other.start();
@@ -159,10 +160,10 @@ describePostgres('cluster: processes that serve a bot together', () => {
     world.discord.faults.rest.fail(503, { times: Number.POSITIVE_INFINITY, ...route });
     const asked = world.owner.say(channel, '!count');
     await world.discord.settled();
-    await one.stop();
+    await world.later(one.stop());
     const other = world.member('other', [counter]);
     await other.start();
-    await other.stop();
+    await world.later(other.stop());
     world.discord.faults.clear();
     const third = world.member('third', [counter]);
     await third.start();
@@ -187,7 +188,7 @@ describePostgres('cluster: processes that serve a bot together', () => {
     const asked = world.owner.slash(channel, 'ponder');
     await world.until(() => asked.messages.length > 0);
     world.discord.faults.rest.fail(503, { times: Number.POSITIVE_INFINITY });
-    await one.stop();
+    await world.later(one.stop());
     world.discord.faults.clear();
     const other = world.member('other', [counter]);
     await other.start();
@@ -272,9 +273,11 @@ describePostgres('cluster: processes that serve a bot together', () => {
     ).to.have.length(GROUPS);
     expect(first).to.include('1 command under way');
     expect(first).to.include('No group has changed its process in the last day.');
-    await world.database.query(
-      `UPDATE ${world.database.schema}.leases SET token = token + 1, holder = 'gone', until = now() - interval '1 s' WHERE group_number = 1`,
+    const { schema, query } = world.database;
+    await query(
+      `UPDATE ${schema}.leases SET token = token + 1, holder = 'gone', until = now() - interval '1 s' WHERE group_number = 1`,
     );
+    await query(`SELECT pg_notify('${newsOf(schema)}', '')`);
     let later = '';
     while (!later.includes('Take-overs')) later = await answer();
     expect(later).to.match(/^• <t:\d+:f> group 1: \? → one: it died, or was cut off from the database$/m);
@@ -363,7 +366,7 @@ describePostgres('cluster: processes that serve a bot together', () => {
     await world.slashable(channel, 'count');
     await one.stop();
     const asked = world.owner.slash(channel, 'count');
-    await world.until(() => asked.expired);
+    await world.later(world.until(() => asked.expired));
     const other = world.member('other', [counter]);
     await other.start();
     const said = () => [...channel.messagesById.values()].map(({ content }) => content);
@@ -382,9 +385,9 @@ describePostgres('cluster: processes that serve a bot together', () => {
     for (const channel of world.channels) world.owner.say(channel, 'full');
     const told = () => world.notices().join('\n');
     const expected = ['The disk is full.', 'The process other was started again after a run that did not stop cleanly'];
-    await world.until(() => expected.every((words) => told().includes(words)));
+    await world.later(world.until(() => expected.every((words) => told().includes(words))));
     for (const channel of world.channels) world.owner.say(channel, 'read only');
-    await world.until(() => told().includes('The disk is read only.'));
+    await world.later(world.until(() => told().includes('The disk is read only.')));
     await one.stop();
     await other.stop();
     for (const words of expected) expect(told().split(words)).to.have.length(2);
