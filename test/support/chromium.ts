@@ -33,6 +33,10 @@ export async function followSignInLink(page: Page, link: string): Promise<void> 
   await page.getByRole('heading', { name: 'Choose a server' }).waitFor();
 }
 
+/** For `addInitScript`: a browser in which everything that is drawn runs its effects half a second late. */
+export const LATE_EFFECTS =
+  'const later = setTimeout; setTimeout = (run, ms = 0) => later(run, ms + 500); requestAnimationFrame = (run) => later(run, 500)';
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**

@@ -1,10 +1,17 @@
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { WebServer, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { accessibilityProblems, describeChromium, followSignInLink, launchChromium } from '../../support/chromium.js';
+import {
+  accessibilityProblems,
+  describeChromium,
+  followSignInLink,
+  LATE_EFFECTS,
+  launchChromium,
+} from '../../support/chromium.js';
 
 const PLUGINS = fileURLToPath(new URL('../../../../plugins', import.meta.url));
 const all = () =>
@@ -34,6 +41,16 @@ describeChromium('the dashboard in a browser', () => {
     const page = await (await browser.newContext(options)).newPage();
     await followSignInLink(page, host.resolve(WebServer).signInLink(userId));
     return page;
+  };
+  /** @returns a function that lets the held requests through */
+  const holdBack = async (page: Page, url: string): Promise<() => void> => {
+    const gate = new AbortController();
+    const opened = once(gate.signal, 'abort');
+    await page.route(url, async (route) => {
+      await opened;
+      await route.continue();
+    });
+    return () => gate.abort();
   };
   const open = async (page: Page, host: TestHost, path: string) => {
     await page.goto(`${host.resolve(WebServer).url}/g/${host.guild.id}${path}`);
@@ -174,6 +191,51 @@ describeChromium('the dashboard in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('cell', { name: '?' }).waitFor();
     expect(await page.getByRole('status').textContent()).to.match(/Commands start with/);
+  });
+
+  it('listens to the keyboard from the first moment, in a slow browser too', async () => {
+    await using host = await start(['admin', 'web']);
+    const page = await visit(host, host.you.id);
+    await page.addInitScript(LATE_EFFECTS);
+    await open(page, host, '');
+    await page.getByRole('heading', { name: host.guild.name }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('prefi');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Prefixes' }).waitFor();
+  });
+
+  it('goes where Enter leads, even if it is pressed before the pages have loaded', async () => {
+    await using host = await start(['admin', 'web']);
+    const page = await visit(host, host.you.id);
+    const release = await holdBack(page, '**/api/pages?*');
+    await open(page, host, '');
+    await page.getByRole('heading', { name: host.guild.name }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('prefi');
+    await page.keyboard.press('Enter');
+    release();
+    await page.getByRole('heading', { name: 'Prefixes' }).waitFor();
+  });
+
+  it('chooses by Enter among the results of the whole search, even if they come later', async () => {
+    await using host = await start(['admin', 'welcome', 'web']);
+    host.guild.createChannel({ name: 'arrivals' });
+    host.guild.createChannel({ name: 'newcomers' });
+    await host.settled();
+    await host.plugins.enable(host.guild.id, 'welcome');
+    const page = await visit(host, host.you.id);
+    const release = await holdBack(page, '**/api/choices?*search=newc');
+    await open(page, host, '/admin/settings?plugin=welcome');
+    const channel = page.getByRole('combobox', { name: /^channel/ });
+    await channel.focus();
+    await page.getByRole('option', { name: 'arrivals' }).waitFor();
+    await channel.fill('newc');
+    await page.keyboard.press('Enter');
+    release();
+    await page.getByRole('status').getByText('channel of welcome is #newcomers').waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Remove newcomers' }).waitFor();
   });
 
   it('opens a server from the list of all of them, by a press anywhere in its row and with the keyboard', async () => {

@@ -13,7 +13,7 @@ import {
 } from 'discord.js';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { handClock, type NightCity, nightCity, onInteraction, textChannel } from '../../sdk/local-discord/support.js';
-import { accessibilityProblems, describeChromium, launchChromium } from '../../support/chromium.js';
+import { accessibilityProblems, describeChromium, LATE_EFFECTS, launchChromium } from '../../support/chromium.js';
 
 const page = fileURLToPath(new URL('public', import.meta.resolve('@cinnabar/local-client/package.json')));
 const HOUR_MS = 3_600_000;
@@ -253,6 +253,26 @@ describeChromium('what a member does on the page of the local Discord', () => {
     expect(await list.getByRole('option').count()).to.equal(62);
     await bot.application.commands.set(COMMANDS, city.guild.id);
     await window.keyboard.press('Escape');
+  });
+
+  it('opens the command that was typed, even if Enter comes before the commands', async () => {
+    const context = await browser.newContext();
+    const hasty = await context.newPage();
+    const held: (() => void)[] = [];
+    await hasty.routeWebSocket(/local\/users/, (socket) => {
+      const server = socket.connectToServer();
+      server.onMessage((message) => {
+        if (String(message).includes('"commands":[')) held.push(() => socket.send(message));
+        else socket.send(message);
+      });
+    });
+    await hasty.goto(city.discord.clientAddress(city.you));
+    await hasty.getByRole('textbox', { name: 'Message #general' }).fill('/whis');
+    await hasty.keyboard.press('Enter');
+    while (held.length === 0) await hasty.evaluate('new Promise(requestAnimationFrame)');
+    for (const release of held) release();
+    await hasty.getByRole('form', { name: '/whisper' }).waitFor();
+    await context.close();
   });
 
   it('shows what a message is made of: lists, embeds in their colour, pictures among components, pins', async () => {
@@ -677,10 +697,8 @@ describeChromium('what a member does on the page of the local Discord', () => {
 
   it('opens where the browser is slower than the server', async () => {
     const context = await browser.newContext();
-    // What is drawn runs its effects half a second late, long after the guild has come.
-    await context.addInitScript(
-      'const later = setTimeout; setTimeout = (run, ms = 0) => later(run, ms + 500); requestAnimationFrame = (run) => later(run, 500)',
-    );
+    // Long after the guild has come.
+    await context.addInitScript(LATE_EFFECTS);
     const slow = await context.newPage();
     await slow.goto(city.discord.clientAddress(city.you));
     await slow.getByRole('textbox', { name: 'Message #general' }).waitFor();

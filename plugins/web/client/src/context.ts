@@ -17,13 +17,16 @@ export interface PageContext {
 
 export const NO_NAMES: Names = { users: {}, channels: {}, roles: {} };
 
-export const Page = createContext<PageContext>({
+/** For what is shown outside of a page, or only shows. */
+export const NO_PAGE: PageContext = {
   page: '',
   place: { guildId: null, query: {} },
   names: NO_NAMES,
   act: () => Promise.reject(new Error('there is no page')),
   say: () => undefined,
   lookedAt: 0,
-});
+};
+
+export const Page = createContext(NO_PAGE);
 
 export const usePage = (): PageContext => useContext(Page);

@@ -1,5 +1,5 @@
 import type { WebBlock, WebField } from '@cinnabar/sdk';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Choice, loadChoices, Refusal, type Result } from './api.js';
 import { ActButton, Blocks, finish, sentenceFor } from './blocks.js';
 import { usePage } from './context.js';
@@ -40,7 +40,7 @@ export function Form({ form }: { readonly form: FormBlock }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const own = useRef<HTMLFormElement>(null);
   const problemId = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (problem?.field !== undefined) own.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [problem]);
   const before = given(form.fields);
@@ -315,10 +315,14 @@ const SIGNS = { channel: '#', role: '@', user: '@' } as const;
 function Picker({ id, kind, many, value, described, onChange }: PickerParts) {
   const { place, names } = usePage();
   const [search, setSearch] = useState('');
-  const [choices, setChoices] = useState<readonly Choice[]>();
+  const [isOpen, setOpen] = useState(false);
+  const [found, setFound] = useState<{ readonly search: string; readonly choices: readonly Choice[] }>();
   const [at, setAt] = useState(0);
+  /** Enter was pressed before the results had come. */
+  const [isWaiting, setWaiting] = useState(false);
   const [known, setKnown] = useState<Readonly<Record<string, string>>>({});
-  const isOpen = choices !== undefined;
+  const choices = isOpen ? (found?.choices ?? []) : [];
+  const isComplete = isOpen && found?.search === search;
   const chosen = Array.isArray(value) ? value : typeof value === 'string' && value !== '' ? [value] : [];
   const nameOf = (one: string) =>
     known[one] ??
@@ -328,42 +332,62 @@ function Picker({ id, kind, many, value, described, onChange }: PickerParts) {
   useEffect(() => {
     if (!isOpen || place.guildId === null) return undefined;
     const { guildId } = place;
+    let isOver = false;
+    const show = (results: readonly Choice[]) => {
+      if (isOver) return;
+      setFound({ search, choices: results });
+      setAt(0);
+    };
     const timer = setTimeout(() => {
       loadChoices(guildId, kind, search).then(
-        (found) => {
-          setChoices(found.choices);
-          setAt(0);
-        },
-        () => setChoices([]),
+        (loaded) => show(loaded.choices),
+        () => show([]),
       );
     }, SEARCH_MS);
-    return () => clearTimeout(timer);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
   }, [search, isOpen]);
+  useLayoutEffect(() => {
+    if (!isWaiting || !isComplete) return;
+    setWaiting(false);
+    choose(choices[at]);
+  }, [isWaiting, isComplete]);
 
+  const open = () => {
+    setOpen(true);
+    setWaiting(false);
+  };
+  const close = () => {
+    setOpen(false);
+    setFound(undefined);
+    setWaiting(false);
+  };
   const choose = (choice: Choice | undefined) => {
     if (choice === undefined) return;
     setKnown({ ...known, [choice.id]: choice.name });
-    setChoices(undefined);
+    close();
     setSearch('');
     onChange(many ? [...new Set([...chosen, choice.id])] : choice.id);
   };
   const remove = (one: string) => onChange(many ? chosen.filter((other) => other !== one) : '');
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') setChoices(undefined);
+    if (event.key === 'Escape') close();
     else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault();
-      if (choices === undefined) setChoices([]);
+      if (!isOpen) open();
       else setAt((at + (event.key === 'ArrowDown' ? 1 : -1) + choices.length) % Math.max(1, choices.length));
-    } else if (event.key === 'Enter' && choices !== undefined) {
+    } else if (event.key === 'Enter' && isOpen) {
       event.preventDefault();
-      choose(choices[at]);
+      setWaiting(true);
     }
   };
   return (
     <div
       class="picker"
       onFocusOut={({ currentTarget, relatedTarget }) =>
-        relatedTarget instanceof Node && currentTarget.contains(relatedTarget) ? undefined : setChoices(undefined)
+        relatedTarget instanceof Node && currentTarget.contains(relatedTarget) ? undefined : close()
       }
     >
       {chosen.map((one) => (
@@ -383,13 +407,13 @@ function Picker({ id, kind, many, value, described, onChange }: PickerParts) {
         aria-expanded={isOpen}
         aria-controls={`${id}-choices`}
         {...described}
-        aria-activedescendant={isOpen && choices.length > 0 ? `${id}-${at}` : undefined}
+        aria-activedescendant={choices.length > 0 ? `${id}-${at}` : undefined}
         placeholder={t('Search …')}
         value={search}
-        onFocus={() => setChoices([])}
+        onFocus={open}
         onInput={({ currentTarget }) => {
           setSearch(currentTarget.value);
-          setChoices(choices ?? []);
+          open();
         }}
         onKeyDown={onKeyDown}
       />
@@ -399,9 +423,9 @@ function Picker({ id, kind, many, value, described, onChange }: PickerParts) {
         role="listbox"
         tabIndex={-1}
         aria-label={t('Search …')}
-        hidden={!isOpen || choices.length === 0}
+        hidden={choices.length === 0}
       >
-        {choices?.map((choice, index) => (
+        {choices.map((choice, index) => (
           <div
             key={choice.id}
             id={`${id}-${index}`}

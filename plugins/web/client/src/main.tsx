@@ -1,7 +1,7 @@
 import './style.css';
 import type { WebBlock, WebPageInfo, WebView } from '@cinnabar/sdk';
 import { render } from 'preact';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   loadCard,
   loadPages,
@@ -15,7 +15,7 @@ import {
   watchPage,
 } from './api.js';
 import { Blocks, sentenceFor } from './blocks.js';
-import { NO_NAMES, Page, type PageContext } from './context.js';
+import { NO_NAMES, NO_PAGE, Page, type PageContext } from './context.js';
 import { addressOf, type Route, SIGN_IN, useRoute } from './router.js';
 import { FollowLink, Heading, type Said, Servers, Shell, SignIn } from './shell.js';
 import { speak, t } from './texts.js';
@@ -63,7 +63,13 @@ function App() {
   if (location.pathname === SIGN_IN && location.hash !== '') return <FollowLink session={session} />;
   if (!isSignedIn) return <SignIn session={session} />;
   return (
-    <Shell session={session} route={route} pages={pages ?? []} said={said} onRead={() => say(undefined)}>
+    <Shell
+      session={session}
+      route={route}
+      pages={refused === undefined ? pages : (pages ?? [])}
+      said={said}
+      onRead={() => say(undefined)}
+    >
       {guildId === undefined ? (
         <Servers session={session} />
       ) : route.page === undefined ? (
@@ -90,7 +96,8 @@ function usePages(guildId: string | null | undefined) {
   const [refused, setRefused] = useState<string>();
   const [turn, setTurn] = useState(0);
   const reload = useCallback(() => setTurn((before) => before + 1), []);
-  useEffect(() => {
+  // Before anything of the other guild is drawn.
+  useLayoutEffect(() => {
     setPages(undefined);
     setRefused(undefined);
   }, [guildId]);
@@ -188,14 +195,7 @@ function Card({ page: { id, title }, guildId }: { readonly page: WebPageInfo; re
     loadCard(id, guildId).then(setShown, () => undefined);
   }, [id, guildId]);
   if (shown === undefined || shown.blocks.length === 0) return null;
-  const context: PageContext = {
-    page: id,
-    place: { guildId, query: {} },
-    names: shown.names,
-    act: () => Promise.reject(new Error('cards only show')),
-    say: () => undefined,
-    lookedAt: 0,
-  };
+  const context: PageContext = { ...NO_PAGE, page: id, place: { guildId, query: {} }, names: shown.names };
   return (
     <section class="overview">
       <h2>
@@ -214,7 +214,7 @@ interface PageParts {
   readonly guildId: string | null;
   readonly session: Session;
   readonly pages: readonly WebPageInfo[];
-  say: PageContext['say'];
+  say(said: Said | undefined): void;
   onActed(): void;
 }
 
@@ -252,16 +252,21 @@ function PageView({ page, route, guildId, session, pages, say, onActed }: PagePa
     void load();
     return watchPage(page, place, () => void load(), setThere);
   }, [load]);
+  const names = shown === undefined ? known : joined(shown.names, known);
+  /** For sentences about an act that came after this rendering. */
+  const latestNames = useRef(names);
+  latestNames.current = names;
   const context: PageContext = {
     page,
     place,
-    names: shown === undefined ? known : joined(shown.names, known),
-    say,
+    names,
+    say: (sentence, tone = 'good', undo) =>
+      say(sentence === undefined ? undefined : { sentence, tone, undo, names: latestNames.current }),
     lookedAt,
     async act(name, input) {
       const result = await sendAct(page, name, input, place, session.csrf ?? '');
-      const { names } = result;
-      if (names !== undefined) setKnown((before) => joined(before, names));
+      const { names: named = NO_NAMES } = result;
+      setKnown((before) => joined(before, named));
       await load();
       // It may have added or removed a page.
       onActed();
@@ -336,12 +341,7 @@ function useSaid() {
     const timer = setTimeout(() => setSaid(undefined), said.undo === undefined ? SAID_MS : UNDO_MS);
     return () => clearTimeout(timer);
   }, [said]);
-  const say = useCallback(
-    (sentence: string | undefined, tone: Said['tone'] = 'good', undo?: () => void) =>
-      setSaid(sentence === undefined ? undefined : { sentence, tone, undo }),
-    [],
-  );
-  return [said, say] as const;
+  return [said, setSaid] as const;
 }
 
 /** When this browser last showed the page; records the current visit. */

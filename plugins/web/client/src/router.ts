@@ -1,5 +1,5 @@
 import type { WebLink } from '@cinnabar/sdk';
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 /** The view of an address: the list of servers, the overview of a guild or the bot, or a page. */
 export interface Route {
@@ -69,7 +69,7 @@ export function navigate(href: string): void {
 
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => routeOf(location));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const changed = () => setRoute(routeOf(location));
     const wentBack = () => {
       moved = true;

@@ -1,8 +1,9 @@
 import type { WebPageInfo } from '@cinnabar/sdk';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Session, signIn, signOut } from './api.js';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type Names, type Session, signIn, signOut } from './api.js';
 import { sentenceFor } from './blocks.js';
+import { NO_PAGE, Page } from './context.js';
 import { addressOf, hasMoved, navigate, type Route } from './router.js';
 import { t } from './texts.js';
 import { Text } from './values.js';
@@ -17,7 +18,8 @@ const groups = () =>
 interface ShellParts {
   readonly session: Session;
   readonly route: Route;
-  readonly pages: readonly WebPageInfo[];
+  /** `undefined` until they are loaded. */
+  readonly pages: readonly WebPageInfo[] | undefined;
   readonly said: Said | undefined;
   /** Called when the sentence has been read. */
   onRead(): void;
@@ -28,7 +30,8 @@ export interface Said {
   readonly sentence: string;
   readonly tone: 'good' | 'bad';
   /** Undoes the reported act. */
-  readonly undo?: (() => void) | undefined;
+  readonly undo: (() => void) | undefined;
+  readonly names: Names;
 }
 
 /** The title of a page. It takes the focus when the focused element is gone or outside of the page. */
@@ -50,8 +53,8 @@ export function Heading({ text }: { readonly text: string }) {
 export function Shell({ session, route, pages, said, onRead, children }: ShellParts) {
   const [isOpen, setOpen] = useState(false);
   const menu = useRef<HTMLButtonElement>(null);
-  useEffect(() => setOpen(false), [route]);
-  useEffect(() => {
+  useLayoutEffect(() => setOpen(false), [route]);
+  useLayoutEffect(() => {
     if (!isOpen) return undefined;
     const close = ({ key }: KeyboardEvent) => {
       if (key !== 'Escape') return;
@@ -110,7 +113,7 @@ export function Shell({ session, route, pages, said, onRead, children }: ShellPa
       </header>
       {route.guildId === undefined ? null : (
         <nav id="navigation" class={isOpen ? 'open' : ''} aria-label={t('Pages')}>
-          <Navigation route={route} guildId={route.guildId} pages={pages} />
+          <Navigation route={route} guildId={route.guildId} pages={pages ?? []} />
         </nav>
       )}
       <main id="page" tabIndex={-1}>
@@ -120,7 +123,9 @@ export function Shell({ session, route, pages, said, onRead, children }: ShellPa
         {said === undefined ? null : (
           <div class={said.tone}>
             <p>
-              <Text text={said.sentence} />
+              <Page.Provider value={{ ...NO_PAGE, names: said.names }}>
+                <Text text={said.sentence} />
+              </Page.Provider>
             </p>
             {said.undo === undefined ? null : (
               <button
@@ -232,12 +237,14 @@ function Palette({
 }: {
   readonly session: Session;
   readonly route: Route;
-  readonly pages: readonly WebPageInfo[];
+  readonly pages: readonly WebPageInfo[] | undefined;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [search, setSearch] = useState('');
   const [at, setAt] = useState(0);
-  useEffect(() => {
+  /** Enter was pressed before the pages had loaded. */
+  const [isWaiting, setWaiting] = useState(false);
+  useLayoutEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
@@ -247,8 +254,9 @@ function Palette({
     return () => removeEventListener('keydown', open);
   }, []);
   const { guildId } = route;
+  const isComplete = guildId === undefined || pages !== undefined;
   const targets = [
-    ...(guildId === undefined
+    ...(guildId === undefined || pages === undefined
       ? []
       : pages
           .filter(({ group }) => group !== 'hidden')
@@ -262,6 +270,11 @@ function Palette({
     dialog.current?.close();
     navigate(href);
   };
+  useLayoutEffect(() => {
+    if (!isWaiting || !isComplete) return;
+    setWaiting(false);
+    go(found[at]?.href);
+  }, [isWaiting, isComplete]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
     event.preventDefault();
@@ -270,6 +283,7 @@ function Palette({
   const forget = () => {
     setSearch('');
     setAt(0);
+    setWaiting(false);
   };
   return (
     <>
@@ -280,7 +294,7 @@ function Palette({
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            go(found[at]?.href);
+            setWaiting(true);
           }}
         >
           <input
@@ -296,6 +310,7 @@ function Palette({
             onInput={({ currentTarget }) => {
               setSearch(currentTarget.value);
               setAt(0);
+              setWaiting(false);
             }}
             onKeyDown={onKeyDown}
           />
@@ -316,7 +331,7 @@ function Palette({
           ))}
         </div>
         <p class="empty" role="status">
-          {found.length === 0 ? t('Nothing found') : ''}
+          {isComplete ? (found.length === 0 ? t('Nothing found') : '') : t('Loading …')}
         </p>
         <button type="button" onClick={() => dialog.current?.close()}>
           {t('Close')}

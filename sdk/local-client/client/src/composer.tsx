@@ -62,7 +62,7 @@ function Writing({ channel }: { channel: SeenChannel }) {
     store.changed();
   };
   const suggestions = useSuggestions(
-    isSlash ? commandsLike(commands ?? [], text, use) : mentionsLike(store, text, write),
+    isSlash ? commands && commandsLike(commands, text, use) : mentionsLike(store, text, write),
     0,
   );
   if (command)

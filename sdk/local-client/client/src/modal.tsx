@@ -1,5 +1,5 @@
 import { ComponentType, TextInputStyle } from 'discord-api-types/v10';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type AnyComponent, choicesOf, componentsIn } from './components';
 import { Markdown } from './markdown';
 import { useStore } from './store';
@@ -12,7 +12,7 @@ export function Modal() {
   const store = useStore();
   const dialog = useRef<HTMLDialogElement>(null);
   const open = store.modal;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (open && dialog.current && !dialog.current.open) dialog.current.showModal();
   }, [open]);
   if (open === undefined) return null;

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { t } from './texts';
 
 export interface Suggestion {
@@ -10,21 +10,34 @@ export interface Suggestion {
 
 /**
  * Suggestions for a field that keeps the focus: arrow keys move, Enter and Tab choose, Escape hides them until more is typed.
+ * @param all `undefined` until they are loaded: Enter chooses then
  * @param first the one that is selected initially; -1 for none
  */
-export function useSuggestions(all: readonly Suggestion[], first: 0 | -1) {
+export function useSuggestions(all: readonly Suggestion[] | undefined, first: 0 | -1) {
   const id = useId();
   const [moved, move] = useState<number>(first);
   const [isDismissed, dismiss] = useState(false);
-  const shown = isDismissed ? [] : all;
+  const [isWaiting, wait] = useState(false);
+  const isLoaded = all !== undefined;
+  const shown = isDismissed || !isLoaded ? [] : all;
   const at = Math.min(moved, shown.length - 1);
+  useLayoutEffect(() => {
+    if (!isWaiting || !isLoaded) return;
+    wait(false);
+    shown[at]?.choose();
+  }, [isWaiting, isLoaded]);
   const start = () => {
     move(first);
     dismiss(false);
+    wait(false);
   };
   /** Whether the key was handled by the suggestions. */
   const take = ({ key, shiftKey }: KeyboardEvent): boolean => {
     const chosen = shown[at];
+    if (!isLoaded && key === 'Enter' && !shiftKey) {
+      wait(true);
+      return true;
+    }
     if (shown.length === 0) return false;
     if (key === 'ArrowDown') move((at + 1) % shown.length);
     else if (key === 'ArrowUp') move(at <= 0 ? shown.length - 1 : at - 1);
