@@ -1,6 +1,6 @@
 /**
- * The first thing that `npm start`, `npm test` and `npx cinnabar` run: plain JavaScript that needs nothing installed. It installs what is missing, builds
- * what has changed, says so on standard error, and hands over.
+ * The first file that `npm start`, `npm test` and `npx cinnabar` run: plain JavaScript without dependencies. It installs missing packages, builds changed
+ * sources, reports both on standard error, and starts the actual program.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -10,11 +10,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...parts) => join(root, ...parts);
-/** npm writes both lock files in one go, in either order. */
+/** npm writes both lock files at the same time, in either order. */
 const SLACK_MS = 5_000;
 const say = (text) => process.stderr.write(`cinnabar: ${text}\n`);
 
-/** What needs the host and its plugins only, not the tests. */
+/** The parts that the host and its plugins need, without the tests. */
 const HOST_TASKS = ['start', 'cinnabar'];
 const HOST_SOURCES = ['sdk', 'core', 'plugins'];
 const SOURCES = [...HOST_SOURCES, 'examples', 'test'];
@@ -38,7 +38,7 @@ function checkNode() {
   process.exit(1);
 }
 
-/** Installs when there are no packages, or the lock file is newer than they are. npm keeps its own copy of the lock file with them. */
+/** Installs the packages when there are none, or the lock file is newer than they are. npm stores its own copy of the lock file with them. */
 function install(folder) {
   const installedAt = modifiedAt(at(folder, 'node_modules', '.package-lock.json'));
   if (installedAt + SLACK_MS > modifiedAt(at(folder, 'package-lock.json'))) return;
@@ -46,7 +46,7 @@ function install(folder) {
   must('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'], 'The packages could not be installed', folder);
 }
 
-/** The book. Its tools are installed here alone, so that starting the bot needs none of them. */
+/** Builds the book. Its tools are installed only here, so that starting the bot needs none of them. */
 function buildDocs() {
   install('docs');
   const tool = (...path) => at('docs', 'node_modules', ...path);
@@ -60,14 +60,14 @@ function buildDocs() {
   say('the book is in docs/.vitepress/dist.');
 }
 
-/** Whether the last build holds every source as it is now. Folders tell of files that went, the files' times of those that came or changed. */
+/** Whether the last build contains every current source. Folder times show deleted files, file times new and changed ones. */
 async function isBuilt() {
   const { areFoldersSame, findBuilt } = await bundling();
   const built = findBuilt?.();
   return built !== undefined && areFoldersSame(built) && newerThan(built.at, HOST_SOURCES) === undefined;
 }
 
-/** Builds when any source is newer than the last build: first what the compiler makes, then the bundles of the host and its plugins. */
+/** Builds when a source is newer than the last build: first the compiler's output, then the bundles of the host and its plugins. */
 async function build(project) {
   const stamp = at('node_modules', `.cinnabar-built-${project}`);
   const compiledAt = modifiedAt(stamp);
@@ -85,18 +85,18 @@ async function build(project) {
     must(process.execPath, [bundler, String(startedAt.getTime())], 'The host could not be bundled');
 }
 
-/** `core/src/bundling/built.ts`, once it is compiled. */
+/** `core/src/bundling/built.ts`, compiled. */
 async function bundling() {
   const file = at('core', 'dist', 'bundling', 'built.js');
   return existsSync(file) ? import(pathToFileURL(file).href) : {};
 }
 
-/** 0 when there is no such file. */
+/** 0 for a missing file. */
 function modifiedAt(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-/** A source that has changed since, from the root; `undefined` when none has. */
+/** The path from the root of a source that has changed since; `undefined` when there is none. */
 function newerThan(since, folders) {
   for (const folder of folders) {
     for (const entry of readdirSync(at(folder), { withFileTypes: true })) {
@@ -112,7 +112,7 @@ function newerThan(since, folders) {
 }
 
 function must(command, args, complaint, folder = '') {
-  // Standard output belongs to the bot: whatever the tools say goes to standard error.
+  // Standard output belongs to the bot, so the output of tools goes to standard error.
   const { status, error } = spawnSync(command, args, {
     cwd: at(folder),
     stdio: ['ignore', 2, 2],
@@ -124,7 +124,7 @@ function must(command, args, complaint, folder = '') {
 }
 
 async function run() {
-  // Node 22 and later keep compiled code from one start to the next.
+  // Node 22 and later can cache compiled code between starts.
   nodeModule.enableCompileCache?.(at('node_modules', '.cache', 'cinnabar'));
   const modules = {
     start: ['core', 'dist', 'cli', 'main.js'],
@@ -141,7 +141,7 @@ async function run() {
     say(`there is no task "${task}": it is one of ${Object.keys(modules).join(', ')}, build, docs.`);
     process.exit(1);
   }
-  // `!bot restart` comes through here again, so that what has changed is built (core/src/process/signals.ts).
+  // `!bot restart` runs this file again, so that changed sources are built (core/src/process/signals.ts).
   if (isHost) process.env.CINNABAR_LAUNCHER ??= JSON.stringify([fileURLToPath(import.meta.url), task, ...rest]);
   process.argv = [process.argv[0], at(...path), ...(task === 'start' ? ['start', ...rest] : rest)];
   await import(pathToFileURL(at(...path)).href);

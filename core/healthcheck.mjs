@@ -1,7 +1,7 @@
 /**
- * Asks the bot on this machine whether it lives, for health checks of containers: `node core/healthcheck.mjs [healthz|readyz]`. Exits 0 when it
- * does, else 1 with a sentence. With `CINNABAR_MONITORING=off` nothing can be asked: then the process counts as alive, since the check runs beside
- * it, and a restart would change nothing; whether it is ready is not known. Plain JavaScript without imports: it runs every few seconds.
+ * Checks the health of the bot on this machine, for containers: `node core/healthcheck.mjs [healthz|readyz]`. Exits with 0 when it is healthy, else with 1 and
+ * a sentence. With `CINNABAR_MONITORING=off` there is no endpoint: the process then counts as alive, since the check runs beside it and a restart would change
+ * nothing; its readiness is unknown. Plain JavaScript without imports, because it runs every few seconds.
  */
 const TIMEOUT_MS = 4_000;
 
@@ -9,7 +9,7 @@ const [page = 'healthz'] = process.argv.slice(2);
 const listen = process.env.CINNABAR_MONITORING;
 const isOff = listen === 'off';
 const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d+)$/.exec(listen ?? '') ?? [];
-// Who listens on every address also listens on loopback.
+// A server that listens on every address also listens on loopback.
 const reachable = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }[host] ?? host;
 
 try {

@@ -1,13 +1,11 @@
-/**
- * The book's table of contents, addresses and anchors, without the tool that builds it: the tests of its pages read them here, too.
- */
+/** The book's table of contents, addresses and anchors, separate from the tool that builds it, because the tests of its pages use them, too. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The parts of the book: a folder each. Pages that are not named follow the named ones, so that a new page needs no line here. */
+/** The parts of the book: a folder each. Pages that are not named follow the named ones, so that a new page needs no entry here. */
 const CHAPTERS = [
   { folder: 'members', title: 'For members', pages: ['asking', 'confirming', 'tasks-and-reminders', 'your-data'] },
   {
@@ -63,7 +61,7 @@ const CHAPTERS = [
   { folder: 'reference', title: 'Reference', pages: [] },
 ];
 
-/** Pages that lie beside what they describe: each is one page of the book as well. */
+/** Pages that are stored beside their subject: each is a page of the book as well. */
 const ELSEWHERE = [
   [/^plugins\/([\w-]+)\/README\.md$/, 'plugins/$1.md'],
   [/^sdk\/(local-[\w-]+)\/README\.md$/, 'packages/$1.md'],
@@ -75,7 +73,7 @@ const ELSEWHERE = [
   [/^docs\/(.+\.md)$/, '$1'],
 ];
 
-/** The path of a file in the book; `undefined` for one that is no page of it. */
+/** The path of a file in the book; `undefined` for a file that is no page of it. */
 export function pageOf(file) {
   const [pattern, page] = ELSEWHERE.find(([one]) => one.test(file)) ?? [];
   return pattern && file.replace(pattern, page);
@@ -129,7 +127,7 @@ export const sidebar = [
   },
 ];
 
-/** Anchors as in the files on a code host, so that a link holds in both. */
+/** Anchors in the format of code hosts, so that a link works in both. */
 export function slugify(text) {
   return text
     .trim()
@@ -138,14 +136,14 @@ export function slugify(text) {
     .replaceAll(' ', '-');
 }
 
-/** Where a link of a file leads in the book; `undefined` for a file that is no page of it. */
+/** The target of a file's link in the book; `undefined` for a file that is no page of it. */
 export function bookTarget(from, href) {
   if (/^([a-z]+:|#|\/)/i.test(href)) return href;
   const [path, anchor] = href.split('#');
   const named = posix.join(from, decodeURI(path));
   const file = existsSync(resolve(ROOT, named, 'index.md')) ? posix.join(named, 'index.md') : named;
   const page = pageOf(file);
-  // What is not there at all stays a link: the build fails with it.
+  // A link to a missing file is kept, so that the build fails.
   if (page === undefined) return existsSync(resolve(ROOT, file)) ? undefined : href;
   return `/${page.replace(/(^|\/)index\.md$/, '$1')}${anchor === undefined ? '' : `#${anchor}`}`;
 }

@@ -14,7 +14,7 @@ export default defineConfig({
   ],
   rewrites: (file) => pageOf(file) ?? file,
   lastUpdated: false,
-  // Nothing is fetched from elsewhere: the book works on a machine without a network.
+  // Nothing is loaded from other servers: the book works without a network.
   head: [],
   markdown: {
     anchor: { slugify },
@@ -34,7 +34,7 @@ export default defineConfig({
   },
 });
 
-/** Pages outside this folder find no packages of their own: what their components import is looked up here. */
+/** Pages outside this folder have no packages of their own: imports of their components are resolved here. */
 function vueFromHere() {
   const here = resolve(ROOT, 'docs', 'index.md');
   return {
@@ -42,13 +42,13 @@ function vueFromHere() {
     enforce: 'pre',
     resolveId(source, importer, { ssr }) {
       if (!/^vue(\/|$)/.test(source) || !importer?.endsWith('.md')) return undefined;
-      // While the pages are rendered, Node loads it; the browsers' bundles hold it.
+      // Node loads it while the pages are rendered; the browsers' bundles contain it.
       return ssr ? { id: source, external: true } : this.resolve(source, here, { skipSelf: true });
     },
   };
 }
 
-/** Links are written from file to file. In the book they lead to the file's page; what is no page is named, not linked. */
+/** Links are written from file to file. In the book they lead to the file's page; a file without a page is named, not linked. */
 function linkPages({ env, tokens }) {
   const from = posix.dirname(env.realPath === undefined ? env.relativePath : posix.relative(ROOT, env.realPath));
   for (const { children } of tokens) {

@@ -1,6 +1,6 @@
 import { definePlugin, z } from '@cinnabar/sdk';
 
-/** A mind of one's own: it says what it heard, and how often it has heard the member. `!ai use echo` has it answer. */
+/** A responder without a model: it repeats the message, and counts the member's messages. `!ai use echo` activates it. */
 export default definePlugin({
   manifest: { id: 'echo', version: '0.1.0', description: 'A mind that answers with what it heard' },
   settings: {

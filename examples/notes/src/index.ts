@@ -2,7 +2,7 @@ import { definePlugin, plainText, UserError, z } from '@cinnabar/sdk';
 
 const MOST = 100;
 
-/** Keeps notes of a server: a tool that changes something, so that the member confirms it first. */
+/** Notes of a server, as an example of a tool that changes something and therefore needs the member's confirmation. */
 export default definePlugin({
   manifest: { id: 'notes', version: '0.1.0', description: 'Keeps notes of a server' },
   collections: { notes: { scope: 'guild', version: 1, schema: z.object({ list: z.array(z.string()).default([]) }) } },

@@ -1,10 +1,10 @@
 import { defineToken } from '@cinnabar/sdk';
 
-/** What `points` provides and other plugins inject. */
+/** The service that `points` provides and other plugins inject. */
 export interface Points {
   of(member: Member): Promise<number>;
   give(member: Member, count: number): Promise<number>;
-  /** @throws UserError when the member has fewer */
+  /** @throws UserError when the member has fewer points */
   take(member: Member, count: number): Promise<number>;
 }
 

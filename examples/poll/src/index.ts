@@ -4,12 +4,12 @@ import { ActionRowBuilder, ButtonBuilder, ButtonStyle } from 'discord.js';
 const poll = z.object({
   question: z.string(),
   answers: z.array(z.string()),
-  /** The number of each member's answer. */
+  /** The index of each member's answer. */
   votes: z.record(z.string(), z.number()).default({}),
 });
 type Poll = z.output<typeof poll>;
 
-/** Polls with a button for each answer and a live tally. A poll is a document of its message, so that it outlives restarts. */
+/** Polls with a button for each answer and a live tally. Each poll is a stored document, indexed by its message, so that it survives restarts. */
 export default definePlugin({
   manifest: { id: 'poll', version: '0.1.0', description: 'Polls with buttons', permissions: ['SendMessages'] },
   settings: {

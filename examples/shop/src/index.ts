@@ -3,7 +3,7 @@ import { Points } from './points.js';
 
 const PRICES = { hat: 10, cake: 25 };
 
-/** Sells things for the points of another plugin: it starts after that one, and waits while that one is missing. */
+/** Sells items for the points of another plugin: it starts after that plugin, and waits while it is missing. */
 export default definePlugin({
   manifest: { id: 'shop', version: '0.1.0', description: 'Sells things for points' },
   inject: { points: Points },

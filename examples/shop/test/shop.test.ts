@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { createTestHost } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 
-/** The host builds both from their sources, as it does with installed ones. */
+/** The host builds both plugins from their sources, as it does with installed ones. */
 const [shop, points] = ['../..', '../../../points'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
 describe('shop', () => {

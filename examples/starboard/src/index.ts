@@ -2,7 +2,7 @@ import { Clock, definePlugin, sendOnce, z } from '@cinnabar/sdk';
 
 const star = z.object({ authorId: z.string(), stars: z.number() });
 
-/** Shows messages that got enough ⭐ in a channel that the admins choose, each once. */
+/** Shows messages with enough ⭐ in a channel that the admins choose, each once. */
 export default definePlugin({
   manifest: {
     id: 'starboard',
@@ -26,7 +26,7 @@ export default definePlugin({
       scope: 'message',
       version: 2,
       schema: star,
-      // Version 1 named the author `author`.
+      // Version 1 called the field `author`.
       migrations: { 2: (document) => migrated.parse(document) },
       personal: { by: 'authorId' },
     },
@@ -45,7 +45,7 @@ export default definePlugin({
       const shown = await document.find();
       if (shown !== undefined) return document.set({ ...shown, stars: count });
       const message = await reaction.message.fetch();
-      // What not everyone may read stays where it is.
+      // A message that not everyone may read is not shown.
       if (message.channel.isDMBased() || !message.channel.permissionsFor(guild.id)?.has('ViewChannel')) return;
       await sendOnce(
         board,

@@ -3,7 +3,7 @@ import { definePlugin, PersonalDataStore, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import plugin from '../src/index.js';
 
-/** As version 1 of the collection was declared. */
+/** The collection as version 1 declared it. */
 const before = definePlugin({
   manifest: { id: 'starboard', version: '0.0.1', description: 'Before the migration' },
   collections: {

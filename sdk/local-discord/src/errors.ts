@@ -1,6 +1,6 @@
 /**
- * Every refusal of the local Discord, as Discord words it: HTTP status, JSON error code, message.
- * From https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
+ * The errors of the local Discord, with Discord's HTTP status, JSON error code and message. From
+ * https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
  */
 const table = {
   unauthorized: [401, 0, '401: Unauthorized'],
@@ -69,7 +69,7 @@ export interface ErrorTree {
   [key: string]: ErrorTree | { code: string; message: string }[];
 }
 
-/** A refusal, as the REST API answers it and as the user side throws it. */
+/** An error that the REST API returns and that the methods of users throw. */
 export class LocalDiscordError extends Error {
   override readonly name = 'LocalDiscordError';
   readonly status: number;
@@ -89,7 +89,7 @@ export class LocalDiscordError extends Error {
   }
 }
 
-/** For people. Discord's "Invalid Form Body" alone is not useful; the errors of the fields are. */
+/** A sentence for people: Discord's "Invalid Form Body" does not name the invalid fields, so their errors are appended. */
 export function refusalSentence(error: Error): string {
   const complaints = error instanceof LocalDiscordError ? complaintsIn(error.errors ?? {}) : [];
   return complaints.length > 0 ? complaints.join(' ') : error.message;
@@ -101,7 +101,7 @@ function complaintsIn(tree: ErrorTree): readonly string[] {
   );
 }
 
-/** A refusal of OAuth2, which has a form of its own: https://datatracker.ietf.org/doc/html/rfc6749#section-5.2 */
+/** An error of OAuth2, in its separate format: https://datatracker.ietf.org/doc/html/rfc6749#section-5.2 */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly status: number;
@@ -118,13 +118,13 @@ export class OAuthError extends Error {
   }
 }
 
-/** Makes the error with Discord's own status, code and message. */
+/** Creates the error with Discord's own status, code and message. */
 export function discordError(name: DiscordErrorName): LocalDiscordError {
   const [status, code, message] = table[name];
   return new LocalDiscordError(status, code, message);
 }
 
-/** 50035 with the tree that Discord sends: `errors.content._errors[0].code === 'BASE_TYPE_MAX_LENGTH'`. */
+/** 50035 with Discord's error tree: `errors.content._errors[0].code === 'BASE_TYPE_MAX_LENGTH'`. */
 export function invalidForm(...issues: FormIssue[]): LocalDiscordError {
   const tree: ErrorTree = {};
   for (const issue of issues) addToTree(tree, issue);

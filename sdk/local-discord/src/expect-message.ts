@@ -7,18 +7,18 @@ import type { LocalMessage, MessageAuthor } from './state/messages.js';
 import { createWaiters, PATIENCE_MS } from './waiters.js';
 import type { World } from './world.js';
 
-/** Which message is awaited; it must match everything that is given. */
+/** Selects the awaited message: it must match every given property. */
 export interface ExpectedMessage {
   channel?: LocalChannel;
   /** Default: any bot or webhook. */
   author?: MessageAuthor | LocalApplication;
   /** The whole content, or a pattern in it. */
   content?: string | RegExp;
-  /** Looks at everything else: `where: (message) => message.embeds.length > 0`. */
+  /** Any other condition: `where: (message) => message.embeds.length > 0`. */
   where?: (message: LocalMessage) => boolean;
-  /** Only messages after this one. Without it: only what no earlier `expectMessage` has returned. */
+  /** Only messages after this one. Default: messages that no earlier `expectMessage` has returned. */
   since?: LocalMessage;
-  /** How long to wait in real time before it rejects; default: 10,000. */
+  /** Time limit in real time; default: 10,000. */
   timeoutMs?: number;
 }
 
@@ -26,7 +26,7 @@ export type ExpectMessage = (expected: ExpectedMessage) => Promise<LocalMessage>
 
 const SHOWN = 15;
 
-/** Ephemeral messages count, and so do edits: an edited message can be returned again. */
+/** Also returns ephemeral messages, and a returned message again after an edit. */
 export function createExpectMessage(world: World, observers: Observers): ExpectMessage {
   const returned = new WeakMap<LocalMessage, number>();
   const find = (expected: ExpectedMessage): LocalMessage | undefined => {
@@ -102,7 +102,7 @@ function summary(message: LocalMessage): string {
 
 export interface Observers {
   notify(event: LocalEvent): void;
-  /** Calls the function for every event from now on; returns a function that stops it. */
+  /** Calls the function for every event. @returns a function that stops it */
   observe(listener: (event: LocalEvent) => void): () => void;
 }
 

@@ -2,11 +2,11 @@ import { GatewayOpcodes } from 'discord-api-types/v10';
 import type { ConnectionLog } from './gateway/connection-log.js';
 import type { InteractionFaults, World } from './world.js';
 
-/** What can go wrong on purpose. */
+/** The simulated faults. */
 export interface Faults {
   readonly rest: RestFaults;
   readonly gateway: GatewayFaults;
-  /** Ends all of it. */
+  /** Ends all faults. */
   clear(): void;
 }
 
@@ -23,17 +23,17 @@ export function createFaults(world: World, connections: ConnectionLog): Faults {
   };
 }
 
-/** Which requests a fault hits, and how often. */
+/** Selects the requests that a fault affects, and their number. */
 interface RestFaultMatch {
   /** Default: all methods. */
   method?: string;
   /** A route as Discord documents it (`/channels/:channelId/messages`), or a pattern for the path; default: all. */
   route?: string | RegExp;
-  /** How many requests; default: 1. `Infinity` until cleared. */
+  /** Number of requests; default: 1. `Infinity` until cleared. */
   times?: number;
 }
 
-/** What happens to a request that is hit. */
+/** The effect of a fault on a request. */
 export type RestFault =
   | { kind: 'status'; status: number; body: object; headers: Record<string, string>; afterEffect: boolean }
   | { kind: 'drop'; afterEffect: boolean }
@@ -47,14 +47,11 @@ interface Armed {
 
 /** Simulates faults of the REST API for a number of requests. */
 export class RestFaults {
-  /** Added to every response, in real milliseconds. */
+  /** Delay of every response, in real milliseconds. */
   latencyMs = 0;
   readonly #armed: Armed[] = [];
 
-  /**
-   * Responds with a status such as 500, 502 or 503.
-   * With `afterEffect` the request is carried out first, like behind a proxy that fails on the way back.
-   */
+  /** Responds with a status such as 500, 502 or 503. With `afterEffect` the request is carried out first, as behind a proxy that loses the response. */
   fail(
     status: number,
     match: RestFaultMatch & { afterEffect?: boolean; body?: object; headers?: Record<string, string> } = {},
@@ -63,7 +60,7 @@ export class RestFaults {
     this.#arm(match, { kind: 'status', status, body, headers, afterEffect });
   }
 
-  /** Answers 429, for the route or for everything. */
+  /** Responds with 429, for the route or for all routes. */
   rateLimit(match: RestFaultMatch & { retryAfterMs?: number; global?: boolean } = {}): void {
     const seconds = (match.retryAfterMs ?? 10) / 1_000;
     const global = match.global ?? false;
@@ -76,7 +73,7 @@ export class RestFaults {
     this.#arm(match, { kind: 'status', status: 429, body, headers, afterEffect: false });
   }
 
-  /** Cuts the connection without an answer; with `afterEffect` when the request has been carried out. */
+  /** Cuts the connection without a response; with `afterEffect`, the request is carried out first. */
   drop(match: RestFaultMatch & { afterEffect?: boolean } = {}): void {
     this.#arm(match, { kind: 'drop', afterEffect: match.afterEffect ?? false });
   }
@@ -129,13 +126,13 @@ export class GatewayFaults {
   closeOnConnect: { code: number; times: number; reason?: string } | undefined;
   /** Send no HELLO on this many connections. */
   withholdHello = 0;
-  /** Leave this many IDENTIFYs and RESUMEs without an answer. */
+  /** Ignore this many IDENTIFYs and RESUMEs. */
   withholdReady = 0;
   /** Stop acknowledging heartbeats: a zombie connection. */
   muteHeartbeatAcks = false;
   /** Answer every RESUME with INVALID_SESSION (`resumable: false`). */
   refuseResume = false;
-  /** Oddities of interactions. */
+  /** Faults of interactions. */
   readonly interactions: InteractionFaults;
   readonly #world: World;
   readonly #connections: ConnectionLog;
@@ -176,7 +173,7 @@ export class GatewayFaults {
     return true;
   }
 
-  /** How the next connection is closed at once, if so; called by the server. */
+  /** The close code for the next connection, if a fault closes it at once; called by the server. */
   takeClose(): { code: number; reason?: string } | undefined {
     const fault = this.closeOnConnect;
     if (fault === undefined || fault.times <= 0) return undefined;

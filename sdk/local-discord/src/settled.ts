@@ -5,14 +5,14 @@ import { createWaiters, realDelay } from './waiters.js';
 import type { World } from './world.js';
 
 const nextTurn = setImmediate;
-/** A client's answer to an event may take a few turns of its event loop to arrive: this many quiet rounds in a row mean rest. */
+/** A client may need a few turns of its event loop to answer an event: this number of rounds without activity counts as settled. */
 const QUIET_ROUNDS = 5;
 const FILE_PATIENCE_MS = 1_000;
 
 /**
- * Resolves when every client has received every event that was sent to it, and no REST request is under way. A heartbeat is asked of each client (op 1); its
- * heartbeat comes after everything that it received before. Of bots in this process it also sees requests that are still on the wire, and file access. Other
- * reasons to wait (a model, a timer, a rate limit) cannot be detected: for that, await its result with `expectMessage`.
+ * Resolves when every client has received every event that was sent to it, and no REST request is running. It requests a heartbeat of each client (op 1), which
+ * a client sends after it has received all earlier events. For bots in this process it also detects requests that are still being transmitted, and file access.
+ * Other reasons to wait (a model, a timer, a rate limit) cannot be detected: await their result with `expectMessage` instead.
  */
 export async function settled(world: World, traffic: Traffic, own: OwnRequests, timeoutMs: number): Promise<void> {
   const until = performance.now() + timeoutMs;
@@ -36,7 +36,7 @@ export async function settled(world: World, traffic: Traffic, own: OwnRequests, 
   }
 }
 
-/** Asks every connected client for a heartbeat; resolves when each has sent one that tells that it has received everything. */
+/** Requests a heartbeat from every connected client. Resolves when each has sent one that acknowledges all events. */
 export async function heartbeats(world: World, timeoutMs: number): Promise<void> {
   const connected = [...world.sessions].filter((session) => session.socket?.readyState === 1);
   await Promise.all(connected.map((session) => roundTrip(session, timeoutMs)));
@@ -49,7 +49,7 @@ function state(world: World, traffic: Traffic, own: OwnRequests): string {
   return `${traffic.activity}/${own.activity}/${sent}/${world.sessions.size}`;
 }
 
-/** Until the client's heartbeat says that it has seen everything; or the socket is gone. */
+/** Resolves when the client's heartbeat acknowledges all events, or the socket is closed. */
 async function roundTrip(session: GatewaySession, timeoutMs: number): Promise<void> {
   const { socket } = session;
   const target = session.sequence;
@@ -77,18 +77,18 @@ function turn(): Promise<void> {
   return new Promise((resolve) => nextTurn(resolve));
 }
 
-/** HTTP requests to this server that clients in this very process have begun, and whose answers they have not yet read. */
+/** HTTP requests to this server by clients in the same process whose responses have not been read yet. */
 interface OwnRequests {
   readonly inFlight: number;
-  /** Grows with each that begins or ends. */
+  /** Increases whenever such a request begins or ends. */
   readonly activity: number;
   stop(): void;
 }
 
 /**
- * Sees requests from the client's side: from the moment when discord.js makes one until it has read the answer.
- * The server alone cannot know of those that are still, or again, on the wire. undici, which discord.js and `fetch` use,
- * publishes them (https://undici.nodejs.org/#/docs/api/DiagnosticsChannel.md). Clients in other processes stay unseen.
+ * Observes requests from the client's side: from the moment when discord.js makes one until it has read the response. The server cannot know of requests or
+ * responses that are still being transmitted. undici, which discord.js and `fetch` use, publishes them
+ * (https://undici.nodejs.org/#/docs/api/DiagnosticsChannel.md). Clients in other processes are not observed.
  */
 export function watchOwnRequests(origin: string): OwnRequests {
   const open = new Set<unknown>();
@@ -125,11 +125,11 @@ function requestOf(message: unknown): object | undefined {
   return typeof message.request === 'object' && message.request !== null ? message.request : undefined;
 }
 
-/** As Node names what reads, writes and closes files. */
+/** Node's names of the resources that read, write and close files. */
 const FILE_KINDS: ReadonlySet<string> = new Set(['FSReqPromise', 'FSReqCallback', 'CloseReq']);
 
 /**
- * Whether this process is reading or writing a file. A bot that saves before it answers is not at rest while it does. A read may never end (a pipe), so it
+ * Whether this process is reading or writing a file. A bot that saves before it answers is not settled while it saves. A read may never end (a pipe), so it
  * counts for at most `patienceMs` of real time.
  */
 function createFileWork(patienceMs: number): () => boolean {
@@ -142,18 +142,18 @@ function createFileWork(patienceMs: number): () => boolean {
   };
 }
 
-/** Counts what goes on, so that `settled()` knows when nothing does. */
+/** Counts running requests and other activity, so that `settled()` can detect their end. */
 export interface Traffic {
   begin(): void;
   end(): void;
-  /** A request is answered nothing for now (a fault), and later goes on. */
+  /** A fault delays the response to a request until `release()`. */
   hold(): void;
   release(): void;
-  /** Something happened that is no request, such as a new connection. */
+  /** Reports activity that is not a request, such as a new connection. */
   touch(): void;
-  /** Grows with everything that happens. */
+  /** Increases with all activity. */
   readonly activity: number;
-  /** Without those that are held. */
+  /** Running requests, except delayed ones. */
   readonly inFlight: number;
   readonly held: number;
 }

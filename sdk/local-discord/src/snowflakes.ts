@@ -3,7 +3,7 @@ import type { Clock } from './state/events.js';
 const DISCORD_EPOCH = 1_420_070_400_000;
 const IDS_PER_MS = 4_194_304n;
 
-/** Makes ids that sort by age and carry the injected clock's time, as Discord's do. */
+/** Creates ids that sort by age and contain the injected clock's time, as Discord's do. */
 export function createSnowflakes(clock: Clock): () => string {
   let last = 0n;
   return () => {
@@ -13,7 +13,7 @@ export function createSnowflakes(clock: Clock): () => string {
   };
 }
 
-/** The snowflake with which ids made at that time begin; for "older than" comparisons. */
+/** The smallest snowflake of a time, for "older than" comparisons. */
 export function snowflakeAt(timeMs: number): bigint {
   return BigInt(Math.max(0, timeMs - DISCORD_EPOCH)) * IDS_PER_MS;
 }

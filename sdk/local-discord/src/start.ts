@@ -54,28 +54,28 @@ export interface LocalDiscordOptions {
 
 /** A local Discord on loopback. Everything is in memory and lost when it closes. */
 export interface LocalDiscord extends AsyncDisposable {
-  /** For discord.js: `new Client({ rest: { api: discord.api } })`. */
+  /** REST address for discord.js: `new Client({ rest: { api: discord.api } })`. */
   readonly api: string;
-  /** For `rest: { cdn }`; attachments point here by themselves. */
+  /** CDN address for `rest: { cdn }`; the addresses of attachments contain it already. */
   readonly cdn: string;
-  /** The server itself: `http://127.0.0.1:port`. */
+  /** Address of the server: `http://127.0.0.1:port`. */
   readonly url: string;
   readonly clock: Clock;
   /** The requests of the clients. */
   readonly requests: RequestLog;
-  /** How clients connected to the gateway, and which sockets are open. */
+  /** Connections of clients to the gateway, and the open sockets. */
   readonly connections: ConnectionLog;
   readonly faults: Faults;
   readonly rateLimits: RateLimits;
-  /** By id. */
+  /** Users by id. */
   readonly webhooks: ReadonlyMap<string, LocalWebhook>;
   createUser(init: UserInit): LocalUser;
   createApplication(init: ApplicationInit): LocalApplication;
-  /** The owner is its first member. It has no channels at first. */
+  /** Creates a guild whose first member is its owner. It has no channels. */
   createGuild(init: { name: string; owner: LocalUser }): LocalGuild;
   /** Resolves with the message when it exists or arrives. Rejects with a list of the other messages. */
   readonly expectMessage: ExpectMessage;
-  /** Calls the function for every event, in server order; returns a function that stops it. */
+  /** Calls the function for every event, in server order. @returns a function that stops it */
   readonly observe: Observers['observe'];
   /** The address at which a browser acts as that member. It contains the key: everyone who has it can act as any member. */
   clientAddress(user: LocalUser): string;
@@ -89,7 +89,7 @@ export interface LocalDiscord extends AsyncDisposable {
 }
 
 /**
- * Starts a Discord on 127.0.0.1, which behaves like the real one for discord.js.
+ * Starts a local Discord on 127.0.0.1 that behaves like the real one for discord.js.
  * @example
  * await using discord = await startLocalDiscord();
  * const you = discord.createUser({ name: 'you' });
@@ -176,7 +176,7 @@ export async function startLocalDiscord(options: LocalDiscordOptions = {}): Prom
   };
 }
 
-/** A page in a browser can reach loopback, too; bots send no Origin. */
+/** Pages in a browser can reach loopback, too; unlike them, bots send no Origin. */
 function fromBrowser(request: IncomingMessage): boolean {
   return request.headers.origin !== undefined;
 }

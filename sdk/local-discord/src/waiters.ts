@@ -1,13 +1,13 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 
-/** Real timers, kept from before a test fakes the clock: a bound on real waiting must not depend on a fake one. */
+/** The real timers, saved before a test replaces them: a limit of real waiting time must not depend on a fake clock. */
 const startTimer = setTimeout;
 const stopTimer = clearTimeout;
 
-/** How long the local Discord waits for a bot, in real time, unless told otherwise: long enough for a busy machine. Only a test that fails waits as long. */
+/** Default time limit for a bot, in real time: long enough for a busy machine. Only a failing test waits that long. */
 export const PATIENCE_MS = 10_000;
 
-/** Promises that are all released by one call. */
+/** Promises that one call resolves. */
 export interface Waiters {
   /** Rejects with the explanation after `timeoutMs` of real time. */
   wait(timeoutMs: number, explain: () => string): Promise<void>;
@@ -37,7 +37,7 @@ export function createWaiters(): Waiters {
   };
 }
 
-/** Waits in real time, whatever the test does to timers. */
+/** Waits in real time, also while a test fakes timers. */
 export function realDelay(ms: number): Promise<void> {
   return new Promise((resolve) => startTimer(resolve, ms));
 }

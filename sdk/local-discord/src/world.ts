@@ -10,22 +10,22 @@ import type { LocalAttachment, LocalMessage, LocalWebhook } from './state/messag
 import type { LocalAccessToken, LocalAuthorization } from './state/oauth2.js';
 import type { LocalUser } from './state/users.js';
 
-/** Where the servers listen, without a trailing slash. */
+/** The addresses of the servers, without a trailing slash. */
 export interface Addresses {
   api: string;
   cdn: string;
   gateway: string;
 }
 
-/** How interactions are sent. */
+/** Simulated faults of interactions. */
 export interface InteractionFaults {
-  /** Twice, as two events. */
+  /** Sends each interaction twice, as two events. */
   repeat: boolean;
-  /** Without their `channel`: `channel_id` is there. */
+  /** Omits `channel`; `channel_id` stays. */
   omitChannel: boolean;
 }
 
-/** All state of one local Discord, in one place. Everything else is a function of it. */
+/** The complete state of one local Discord. */
 export interface World {
   readonly clock: Clock;
   readonly nextId: () => string;
@@ -35,26 +35,26 @@ export interface World {
   readonly users: Map<string, LocalUser>;
   readonly applications: Map<string, LocalApplication>;
   readonly guilds: Map<string, LocalGuild>;
-  /** Of every guild, threads and DMs included. */
+  /** Channels of every guild, including threads and DMs. */
   readonly channels: Map<string, LocalChannel>;
   readonly webhooks: Map<string, LocalWebhook>;
-  /** By code, until it is exchanged. */
+  /** Consents by code, until the code is exchanged. */
   readonly authorizationCodes: Map<string, LocalAuthorization>;
   readonly accessTokens: Map<string, LocalAccessToken>;
-  /** By interaction id. */
+  /** Interactions by id. */
   readonly interactions: Map<string, LocalInteraction>;
-  /** The latest message of each author and nonce of the last minutes, the oldest first. */
+  /** The latest message of each author and nonce within the last minutes, oldest first. */
   readonly nonces: Map<string, LocalMessage>;
-  /** By the path on the CDN. */
+  /** Files by path on the CDN. */
   readonly files: Map<string, LocalAttachment>;
   readonly sessions: Set<GatewaySession>;
-  /** How many shards clients are recommended to run. */
+  /** The recommended number of shards. */
   readonly shards: number;
   readonly sessionStarts: SessionStarts;
-  /** How long a session can be resumed after its socket has closed. */
+  /** Time for which a session can be resumed after its socket has closed. */
   readonly sessionLifetimeMs: number;
   readonly interactionFaults: InteractionFaults;
-  /** Calls the observers, in server order. */
+  /** Sends an event to the observers, in server order. */
   readonly notify: (event: LocalEvent) => void;
 }
 
@@ -67,7 +67,7 @@ export interface WorldInit {
   notify: World['notify'];
 }
 
-/** An empty one. */
+/** Creates an empty world. */
 export function createWorld(options: WorldInit): World {
   const clock = options.clock ?? systemClock;
   return {

@@ -6,7 +6,7 @@ const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] sat
 
 /** A server on 127.0.0.1. */
 export interface LoopbackServer {
-  /** For upgrades, and to watch connections. */
+  /** The HTTP server, to handle upgrades and to observe connections. */
   readonly server: Server;
   /** `http://127.0.0.1:port` */
   readonly url: string;
@@ -15,7 +15,7 @@ export interface LoopbackServer {
   close(): Promise<void>;
 }
 
-/** Listens on the loopback interface only. @param port a free one unless told; rejects when it is taken */
+/** Listens on the loopback interface only. @param port default: a free one; rejects when it is in use */
 export async function listenOnLoopback(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
   port = 0,
@@ -44,7 +44,7 @@ export async function listenOnLoopback(
 
 interface RoutePath {
   readonly method: Method;
-  /** As in the API's documentation, with `:names`: `/channels/:channelId/messages`. */
+  /** The path in the API's documentation, with `:names`: `/channels/:channelId/messages`. */
   readonly path: string;
 }
 
@@ -53,7 +53,7 @@ export interface MatchedRoute<R> {
   readonly params: Readonly<Record<string, string | undefined>>;
 }
 
-/** Finds the route of a request by its method and path; a slash at the end makes no difference. */
+/** Finds the route of a request by its method and path; a trailing slash is ignored. */
 export function createRouter<R extends RoutePath>(
   routes: readonly R[],
 ): (method: string, path: string) => MatchedRoute<R> | undefined {
@@ -72,7 +72,7 @@ function isMethod(method: string): method is Method {
   return METHODS.includes(method);
 }
 
-/** Responds with JSON; without a body if there is none, as for 204. */
+/** Responds with JSON; without a body for `undefined`, as for 204. */
 export function sendJson(
   response: ServerResponse,
   status: number,

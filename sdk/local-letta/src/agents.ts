@@ -8,7 +8,7 @@ import { createAgent, type LettaAgent, type LocalTool, type World } from './stat
 export interface LettaAgentInit {
   readonly name?: string;
   readonly script?: AgentScript;
-  /** Tools that the stand-in runs itself, as Letta's own are. */
+  /** Tools that the stand-in runs itself, like Letta's built-in ones. */
   readonly tools?: Readonly<Record<string, LocalTool>>;
   /** Names of tools that wait for approval. */
   readonly approvals?: readonly string[];
@@ -17,11 +17,11 @@ export interface LettaAgentInit {
 export interface AddedAgent {
   readonly id: string;
   readonly name: string;
-  /** Names of the tools that it has now. */
+  /** Names of its current tools. */
   readonly tools: readonly string[];
-  /** Whether it waits for an approval, and so takes no message. */
+  /** Whether it waits for an approval; it then accepts no message. */
   readonly pending: boolean;
-  /** Every message that is stored, as `kind: text`, oldest first. */
+  /** Every stored message, as `kind: text`, oldest first. */
   readonly history: readonly string[];
   /** Leaves an approval request that no client knows. */
   orphanApproval(tool: string, input?: Readonly<Record<string, unknown>>): void;

@@ -1,31 +1,31 @@
 import type { Method } from '@cinnabar/local-http';
 
-/** Which requests a fault affects. Default: the next one. */
+/** Selects the requests that a fault affects. Default: the next one. */
 export interface FaultTarget {
   readonly method?: Method;
-  /** As in the routes: `/v1/agents/:agentId/messages`. */
+  /** The route, as in `/v1/agents/:agentId/messages`. */
   readonly route?: string;
   readonly times?: number;
-  /** The request is carried out, but its answer is lost. */
+  /** Executes the request, but loses its response. */
   readonly afterEffect?: boolean;
 }
 
 export interface FailureFault extends FaultTarget {
   readonly detail?: string;
-  /** Sent as `retry-after`. */
+  /** Value of the header `retry-after`. */
   readonly retryAfterSeconds?: number;
 }
 
 /** Simulated faults. */
 export interface LettaFaults {
-  /** Requests are answered with this status. */
+  /** Responds to requests with this status. */
   fail(status: number, options?: FailureFault): void;
-  /** Connections are cut without an answer. */
+  /** Cuts connections without a response. */
   drop(options?: FaultTarget): void;
   clear(): void;
 }
 
-/** A fault that a request has triggered; `null` for the status is a connection that is cut. */
+/** A fault that a request has triggered; a status of `null` cuts the connection. */
 export interface TriggeredFault extends Omit<FailureFault, 'times'> {
   readonly status: number | null;
 }

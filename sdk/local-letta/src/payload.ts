@@ -27,7 +27,7 @@ import {
   type World,
 } from './state.js';
 
-/** An agent as the server shows it. Parts that were not requested with `include` are omitted, as in newer servers for the pending approval. */
+/** An agent in the server's format. Parts that `include` does not request are omitted; newer servers do so for the pending approval. */
 export function agentState(agent: LettaAgent, include: readonly string[] = []): AgentState {
   const state = {
     id: agent.id,
@@ -59,7 +59,7 @@ function pendingOf({ own }: LettaAgent): ApprovalRequestMessage | null {
   return found?.message_type === 'approval_request_message' ? found : null;
 }
 
-/** A tool as the server shows it. */
+/** A tool in the server's format. */
 export function toolState({ id, name, description, inputSchema, home }: StandInTool): Tool {
   const local = typeof home === 'function';
   return {
@@ -75,7 +75,7 @@ export function toolState({ id, name, description, inputSchema, home }: StandInT
   } satisfies Tool;
 }
 
-/** A registered server as the API shows it, token and all. */
+/** A registered server in the API's format, including its token. */
 export function mcpServerState(server: McpServer): StreamableHTTPMcpServer {
   return {
     mcp_server_type: 'streamable_http',
@@ -88,7 +88,7 @@ export function mcpServerState(server: McpServer): StreamableHTTPMcpServer {
   } satisfies StreamableHTTPMcpServer;
 }
 
-/** A run as the server shows it. */
+/** A run in the server's format. */
 export function runState(run: LettaRun): Run {
   return {
     id: run.id,
@@ -106,7 +106,7 @@ export function runState(run: LettaRun): Run {
   } satisfies Run;
 }
 
-/** The response to a request that is not streamed, when the run has ended. */
+/** The response to a request that is not streamed, sent at the end of the run. */
 export function wholeResponse(run: LettaRun): LettaResponse {
   const messages: Message[] = [...run.said];
   return {
@@ -119,13 +119,13 @@ export function wholeResponse(run: LettaRun): LettaResponse {
 /** The calls of one step. */
 export type Calls = readonly [ToolCall, ...ToolCall[]];
 
-/** A call and its outcome. */
+/** A call with its outcome. */
 export interface Returned {
   readonly call: ToolCall;
   readonly outcome: { readonly status: 'success' | 'error'; readonly text: string };
 }
 
-/** An agent's message: streamed, and stored. */
+/** An agent's message, as it is streamed and stored. */
 export type SaidMessage =
   | ReasoningMessage
   | HiddenReasoningMessage
@@ -134,7 +134,7 @@ export type SaidMessage =
   | ApprovalRequestMessage
   | ToolReturnMessage;
 
-/** The common fields of every message of a run. */
+/** The common fields of all messages of a run. */
 function frame(world: World, run: LettaRun) {
   return { id: world.id('message'), date: timestamp(world), run_id: run.id, otid: null };
 }
@@ -162,7 +162,7 @@ export function assistant(world: World, run: LettaRun, content: string): Assista
   return { ...frame(world, run), message_type: 'assistant_message', content } satisfies AssistantMessage;
 }
 
-/** The calls of one step; `tool_call` is the first of them, for clients that know no list. */
+/** The calls of one step. `tool_call` repeats the first one, for clients that do not support `tool_calls`. */
 export function toolCall(world: World, run: LettaRun, calls: Calls): ToolCallMessage {
   const message = { ...frame(world, run), tool_call: calls[0], tool_calls: [...calls] };
   return { ...message, message_type: 'tool_call_message' } satisfies ToolCallMessage;
@@ -173,7 +173,7 @@ export function approvalRequest(world: World, run: LettaRun, calls: Calls): Appr
   return { ...message, message_type: 'approval_request_message' } satisfies ApprovalRequestMessage;
 }
 
-/** The decisions as the history stores them: without an otid. */
+/** The decisions as the history stores them, without an otid. */
 export function approvalResponse(
   world: World,
   run: LettaRun,
@@ -193,7 +193,7 @@ export function approvalResponse(
   } satisfies ApprovalResponseMessage;
 }
 
-/** The outcomes of one step's calls in one message, which tells the first of them once more for clients that know no list. */
+/** The outcomes of one step's calls in one message. It repeats the first outcome, for clients that do not support lists. */
 export function toolReturns(world: World, run: LettaRun, returned: readonly Returned[]): ToolReturnMessage {
   const all = returned.map(({ call: { tool_call_id }, outcome: { status, text } }) => {
     const stderr = status === 'error' ? [text] : null;
@@ -237,7 +237,7 @@ export function errorMessage(run: LettaRun, failure: RunFailure): LettaStreaming
   return chunk satisfies LettaStreamingResponse.LettaErrorMessage;
 }
 
-/** The text of content parts in the outcome of a tool call. */
+/** The text of the content parts of a tool call's outcome. */
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -247,7 +247,7 @@ export function textOf(content: unknown): string {
     .join('\n');
 }
 
-/** The approximate number of tokens of a text. */
+/** An approximate number of tokens of a text. */
 export function tokensOf(text: string): number {
   return Math.ceil(text.length / 4);
 }

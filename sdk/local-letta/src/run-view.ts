@@ -6,16 +6,16 @@ export interface LettaRunView {
   readonly agentId: string;
   readonly conversationId: string | null;
   readonly background: boolean;
-  /** The message to the agent; `null` if it continues after an approval. */
+  /** The message to the agent; `null` for a run that continues after an approval. */
   readonly prompt: string | null;
   readonly otids: readonly string[];
   readonly maxSteps: number;
   readonly status: 'created' | 'running' | 'completed' | 'failed' | 'cancelled';
   readonly stopReason: string | null;
   readonly steps: number;
-  /** Whether it is over: a cancelled run still finishes its step. */
+  /** Whether the run is over: a cancelled run still finishes its step. */
   readonly over: boolean;
-  /** When it began, in milliseconds since the Unix epoch. */
+  /** Start time, in milliseconds since the Unix epoch. */
   readonly startedAt: number;
 }
 

@@ -11,22 +11,22 @@ export interface AgentTurn {
   readonly agentId: string;
   readonly agentName: string;
   readonly conversationId: string | null;
-  /** Of the current run: an approval starts another one. */
+  /** Id of the current run: an approval starts another run. */
   readonly runId: string;
   /** The message to the agent. */
   readonly prompt: string;
   readonly otid: string | null;
-  /** Names of the tools that it has. */
+  /** Names of the agent's tools. */
   readonly tools: readonly string[];
-  /** Aborts when the server goes down. */
+  /** Aborts when the server stops. */
   readonly signal: AbortSignal;
-  /** Reasoning, visible or hidden. */
+  /** Sends reasoning, visible or hidden. */
   reason(text: string): void;
   reasonHidden(): void;
   /** Sends an assistant message, without a tool call. */
   say(text: string): void;
   /**
-   * Calls a tool, at the server where it is registered, with that server's bearer. Waits for an approval first where the tool needs one, or `approval` says so.
+   * Calls a tool on the server where it is registered, with that server's bearer token. Waits for an approval first if the tool or `approval` requires one.
    * This is a separate step.
    */
   callTool(
@@ -34,7 +34,7 @@ export interface AgentTurn {
     input?: Readonly<Record<string, unknown>>,
     options?: { readonly approval?: boolean },
   ): Promise<ToolOutcome>;
-  /** Calls several tools in one step: those that need an approval are decided about together, and all outcomes come in one message. */
+  /** Calls several tools in one step: those that need an approval are decided together, and one message contains all outcomes. */
   callTools(
     calls: readonly {
       readonly name: string;
@@ -42,17 +42,17 @@ export interface AgentTurn {
       readonly approval?: boolean;
     }[],
   ): Promise<readonly ToolOutcome[]>;
-  /** Adds a server message to the history, as if a user had written it: that can happen in the middle of a run. */
+  /** Adds a server message to the history, as if a user had written it, as can happen in the middle of a run. */
   alert(text: string): void;
-  /** A keep-alive. */
+  /** Sends a keep-alive. */
   ping(): void;
-  /** Lets time pass, on the stand-in's clock. */
+  /** Waits, on the stand-in's clock. */
   wait(ms: number): Promise<void>;
   /** Suspends the script until `release()`, or until the server stops. Cancelling does not end it. */
   hang(): Promise<void>;
   /** Cuts the connections that read the run; the run itself continues. */
   cut(): void;
-  /** Ends the run with an error in the middle of the stream. `detail` is what a provider or the server said itself. */
+  /** Ends the run with an error in the middle of the stream. `detail` is the text of the provider or the server. */
   fail(type: string, message: string, detail?: string): never;
   /** Ends the run with this stop reason, without further details. */
   stop(reason: StopReasonType): never;

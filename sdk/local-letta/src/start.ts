@@ -8,19 +8,19 @@ import type { AgentScript } from './script.js';
 import { createWorld, type World } from './state.js';
 
 export interface LettaStandInOptions {
-  /** When given, requests with another key, or none, get 401. */
+  /** When set, requests with another key or none get 401. */
   readonly key?: string;
   /** Controls `latencyMs`, `turn.wait` and all displayed times. Default: real time. */
   readonly clock?: Clock;
   /** The script of agents without their own; by default they reply that they have read the message. */
   readonly script?: AgentScript;
-  /** How long each agent waits before it begins to answer. */
+  /** Delay before each agent begins to answer. */
   readonly latencyMs?: number;
   /** `false`: no background runs (503), as on a self-hosted server without Redis. */
   readonly background?: boolean;
   /** `false`: no routes for conversations (404), as on older servers: repeated messages are not recognised, and busy agents are not reported. */
   readonly conversations?: boolean;
-  /** How a message is refused while an approval is pending: by an error in the stream (the default), or by 409. */
+  /** How a message is refused while an approval is pending: with an error in the stream (the default), or with 409. */
   readonly conflict?: 'refused' | 'streamed';
   /** The version that the server reports; default: `0.16.8`. */
   readonly version?: string;
@@ -43,11 +43,11 @@ export interface LettaStandIn extends AsyncDisposable {
   started(count: number): Promise<LettaRunView>;
   /** Resolves when no run is running; a run that waits for an approval does not count. */
   idle(): Promise<void>;
-  /** Resolves as soon as so many scripts hang; default: one. */
+  /** Resolves as soon as that number of scripts hangs; default: one. */
   hanging(count?: number): Promise<void>;
   /** Resumes hanging scripts. */
   release(): void;
-  /** Kills the server and starts it again: connections are cut, and running runs stay `running` for ever. */
+  /** Kills the server and starts it again: connections are cut, and running runs keep the status `running` for ever. */
   crash(): void;
 }
 
@@ -135,7 +135,7 @@ function when<T>(world: World, look: () => T | undefined): Promise<T> {
   });
 }
 
-/** The state after a kill: runs without a process, which the database shows unchanged. Stored messages stay. */
+/** The state after a kill: runs without a process, whose status in the database never changes. Stored messages stay. */
 function crash(world: World): void {
   for (const run of [...world.active]) {
     run.dead = true;

@@ -10,24 +10,24 @@ export interface Decision {
   readonly reason: string | null;
 }
 
-/** Calls without a decision: until then the agent accepts no other message. */
+/** Calls without a decision: while there are any, the agent accepts no other message. */
 interface PendingApproval {
   /** Id of the `approval_request_message`. */
   readonly messageId: string;
-  /** Those of one step, which are decided together. */
+  /** Calls of one step, which are decided together. */
   readonly calls: readonly ToolCall[];
-  /** Continues the script in another run, with a decision for each call. `null`: it was cancelled. */
+  /** Continues the script in another run, with a decision for each call. `null`: the run was cancelled. */
   readonly resume: (runId: string, decisions: readonly Decision[] | null) => void;
 }
 
 /** A thread of messages: an agent's own, or a conversation with it. */
 export interface Thread {
-  /** Of the conversation; `null` for the agent's own. */
+  /** Id of the conversation; `null` for the agent's own. */
   readonly conversationId: string | null;
   /** Oldest first. */
   readonly messages: Message[];
   pending: PendingApproval | undefined;
-  /** Ids of the calls that were decided last. */
+  /** Ids of the latest decided calls. */
   decided: readonly string[];
 }
 
@@ -75,14 +75,14 @@ export interface StandInTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** Where it runs: on a registered server, or here. */
+  /** Where it runs: on a registered server, or in the stand-in. */
   readonly home: { readonly serverId: string; readonly serverName: string } | LocalTool;
 }
 
-/** A tool that the stand-in runs itself, as Letta's own are. Returns what the agent reads. */
+/** A tool that the stand-in runs itself, like Letta's built-in ones. @returns the text for the agent */
 export type LocalTool = (input: Readonly<Record<string, unknown>>) => string | Promise<string>;
 
-/** A registered server of tools. */
+/** A registered tool server. */
 export interface McpServer {
   readonly id: string;
   name: string;
@@ -93,23 +93,23 @@ export interface McpServer {
   customHeaders: Readonly<Record<string, string>>;
 }
 
-/** Why a run failed, as its stream and its metadata tell it. */
+/** The reason of a run's failure, in its stream and its metadata. */
 export interface RunFailure {
   readonly type: string;
   readonly message: string;
   readonly detail: string;
 }
 
-/** One answer of an agent, running or finished. */
+/** An answer of an agent, running or finished. */
 export interface LettaRun {
   readonly id: string;
   readonly agentId: string;
   readonly conversationId: string | null;
   readonly background: boolean;
   readonly maxSteps: number;
-  /** The message to the agent; `null` if it continues after an approval. */
+  /** The message to the agent; `null` for a run that continues after an approval. */
   readonly prompt: string | null;
-  /** Of the messages that it answers. */
+  /** Ids of the messages that it answers. */
   readonly otids: readonly string[];
   readonly createdAt: string;
   /** `cancelled` as soon as it is cancelled, although its step still finishes. */
@@ -117,25 +117,25 @@ export interface LettaRun {
   stopReason: StopReasonType | null;
   completedAt: string | null;
   readonly usage: { steps: number; promptTokens: number; completionTokens: number };
-  /** As they go over the wire, in order; the first has sequence number 1. */
+  /** The frames of its stream, in order; the first has sequence number 1. */
   readonly frames: string[];
-  /** What it has said, whether or not it is stored yet. */
+  /** Its messages, stored or not. */
   readonly said: Message[];
   error: RunFailure | undefined;
-  /** Whether nothing more comes. */
+  /** Whether the stream is complete. */
   over: boolean;
-  /** Its server process was killed: its shown state never changes, and nothing more is added. */
+  /** Set when its server process was killed: its status never changes, and nothing is added. */
   dead: boolean;
-  /** Aborts when the server that it runs in goes down. */
+  /** Aborts when its server stops. */
   readonly stopped: AbortController;
-  /** Called after each frame, at the end, and when the readers are to be cut off. */
+  /** Called after each frame, at the end, and when the readers' connections are to be cut. */
   readonly listeners: Set<(event: 'more' | 'cut') => void>;
 }
 
 /** The prefix of the ids of a kind of object. */
 export type IdPrefix = 'agent' | 'message' | 'run' | 'step' | 'tool' | 'call' | 'mcp_server' | 'conv' | 'ping';
 
-/** Ids in Letta's form, `agent-00000000-0000-4000-8000-000000000001`: version 4 by looks, counted so that tests repeat. */
+/** Ids in Letta's format, `agent-00000000-0000-4000-8000-000000000001`: formally of version 4, but counted, so that tests are reproducible. */
 function createIds(): (prefix: IdPrefix) => string {
   let last = 0;
   return (prefix) => {
@@ -161,13 +161,13 @@ export interface World {
   readonly servers: Map<string, McpServer>;
   /** The script of agents without their own. */
   readonly script: AgentScript | undefined;
-  /** The time that a model would need before it begins to answer. */
+  /** Delay before an agent begins to answer, like that of a model. */
   readonly latencyMs: number;
-  /** Without it there are no background runs, as with a self-hosted server that has no Redis. */
+  /** Whether there are background runs; a self-hosted server without Redis has none. */
   readonly background: boolean;
-  /** Whether there are routes for conversations, of which `default` is the agent's own: older servers have none. */
+  /** Whether there are routes for conversations, of which `default` is the agent's own; older servers have none. */
   readonly conversations: boolean;
-  /** Whether a message while an approval waits gets an error in the stream, as from self-hosted servers, or a 409. */
+  /** Whether a message during a pending approval gets an error in the stream, as from self-hosted servers, or a 409. */
   readonly conflict: 'refused' | 'streamed';
   readonly version: string;
   /** Runs that are not over, including cancelled ones. */
@@ -176,7 +176,7 @@ export interface World {
   readonly standing: Pauses;
   /** Called whenever a run begins or ends. */
   readonly watchers: Set<() => void>;
-  /** Ends calls of tools when the server closes. */
+  /** Aborts tool calls when the server closes. */
   readonly closing: AbortController;
 }
 
@@ -200,7 +200,7 @@ export function createWorld(options: WorldOptions): World {
   };
 }
 
-/** ISO 8601, as the server writes times. */
+/** A time in ISO 8601, in the server's format. */
 export function timestamp(world: World): string {
   return new Date(world.clock.now()).toISOString();
 }

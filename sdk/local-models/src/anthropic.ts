@@ -48,7 +48,7 @@ const content = z
   .union([z.string(), z.array(block)])
   .transform((value): readonly Block[] => (typeof value === 'string' ? [{ type: 'text', text: value }] : value));
 
-/** The part of a Messages request that a client of ours sends; anything else is refused. */
+/** The supported part of a Messages request; anything else is refused. */
 const MESSAGES_BODY = z.strictObject({
   model: z.string().min(1),
   max_tokens: z.number().int().min(1),
@@ -104,7 +104,7 @@ const MESSAGES_WIRE: Wire = {
   failureFrame: (step) => frame(failure(step), 'error'),
 };
 
-/** An answer that is not streamed. */
+/** A response that is not streamed. */
 export function wholeMessage(step: ReplyStep, model: string, serial: number): unknown {
   return {
     ...head(step, model, serial),
@@ -114,7 +114,7 @@ export function wholeMessage(step: ReplyStep, model: string, serial: number): un
   };
 }
 
-/** What a Messages request says. */
+/** The content of a Messages request, for scripts. */
 export function viewMessages(raw: unknown): PromptView {
   const body = MESSAGES_BODY.safeParse(raw).data;
   const last = body?.messages.at(-1)?.content ?? [];
@@ -166,7 +166,7 @@ function blocks(step: ReplyStep, serial: number): readonly ScriptedBlock[] {
       const raw = rawArguments(call);
       return {
         start: { type: 'tool_use', id: call.id ?? `toolu_${serial}_${index}`, name: call.name, input: {} },
-        // Without streaming the API has parsed the arguments: what is no JSON can only come as a string.
+        // Without streaming the API parses the arguments: invalid JSON can only be sent as a string.
         whole: { input: readJson(raw) ?? raw },
         deltas: pieces(raw).map((piece) => ({ type: 'input_json_delta', partial_json: piece })),
       };
@@ -198,7 +198,7 @@ interface MessageEvent {
   readonly [key: string]: unknown;
 }
 
-/** The events of a streamed answer, in whatever framing. */
+/** The events of a streamed response, in any framing. */
 export function events(step: ReplyStep, model: string, serial: number): readonly MessageEvent[] {
   return [
     { type: 'message_start', message: head(step, model, serial) },
@@ -241,7 +241,7 @@ function failure(step: FailStep): unknown {
 
 const MAX_CACHE_BREAKPOINTS = 4;
 
-/** Refuses what the Messages API refuses, so that a test cannot pass with a request that would be a 400. */
+/** Refuses what the Messages API refuses, so that a test cannot pass with a request that would get a 400. */
 export function rejectMessages(raw: unknown, { prefill, forcedTools }: Rules): Rejection | undefined {
   const parsed = MESSAGES_BODY.safeParse(raw);
   if (!parsed.success) return { status: 400, message: z.prettifyError(parsed.error) };
@@ -255,7 +255,7 @@ export function rejectMessages(raw: unknown, { prefill, forcedTools }: Rules): R
   return message === undefined ? undefined : { status: 400, message };
 }
 
-/** The API takes messages of one role in a row for one. */
+/** The API merges consecutive messages of one role. */
 function merged(body: MessagesBody): MessagesBody {
   const messages: { role: 'user' | 'assistant'; content: readonly Block[] }[] = [];
   for (const { role, content } of body.messages) {
@@ -313,7 +313,7 @@ function wrongToolUse({ messages }: MessagesBody): string | undefined {
   return undefined;
 }
 
-/** A message's results against the calls of the message before it. */
+/** Compares a message's results with the calls of the previous message. */
 function wrongResults(content: readonly Block[], open: readonly string[], index: number): string | undefined {
   const results = content.flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id] : []));
   const stranger = results.find((id) => !open.includes(id));

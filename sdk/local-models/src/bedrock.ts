@@ -17,7 +17,7 @@ export function startBedrockStandIn(options: StandInOptions = {}): Promise<Stand
 }
 
 const PATH = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream)$/;
-/** The model is in the address, and the version in the body: the documented one, or that of the SDK. */
+/** The address names the model, and the body the version: the documented one, or that of the SDK. */
 const BODY = z.looseObject({
   anthropic_version: z.string().regex(/^(bedrock-)?\d{4}-\d\d-\d\d$/),
   model: z.undefined().optional(),
@@ -75,7 +75,7 @@ function exceptionOf({ status, code }: FailStep): string {
   return code ?? EXCEPTIONS[status] ?? 'InternalServerException';
 }
 
-/** The same names in camel case; an overloaded model has a different one. */
+/** The same error names in camel case; that of an overloaded model differs. */
 function inStream({ status }: FailStep): string {
   const name = status === 529 ? 'ModelStreamErrorException' : exceptionOf({ kind: 'fail', status });
   return name.charAt(0).toLowerCase() + name.slice(1);
@@ -86,7 +86,7 @@ const PRELUDE_BYTES = 12;
 const CHECKSUM_BYTES = 4;
 
 /**
- * One message of AWS's event stream: lengths and their checksum, headers, payload, and a checksum over all of it.
+ * A message of AWS's event stream: lengths with their checksum, headers, payload, and a checksum of the whole message.
  * https://docs.aws.amazon.com/transcribe/latest/dg/event-stream.html
  */
 function eventMessage(headers: Readonly<Record<string, string>>, payload: unknown): Uint8Array {

@@ -2,11 +2,11 @@ import type { FailStep, HangStep } from './steps.js';
 
 const DIMENSIONS = 64;
 
-/** How a stand-in answers requests for embeddings. */
+/** Options for requests for embeddings. */
 export interface EmbeddingOptions {
   /** The vector of a text; `wordVector` when left out. */
   readonly embed?: (text: string) => readonly number[];
-  /** What happens to the first requests, one each; later ones are answered. A hanging one is answered after `release()`. */
+  /** Outcomes of the first requests, in order; later requests are answered. A hanging request is answered after `release()`. */
   readonly embedSteps?: readonly (FailStep | HangStep)[];
 }
 
@@ -21,11 +21,11 @@ export interface EmbeddingRequest {
   readonly model: string;
   /** `undefined` for a body that the real API would refuse. */
   readonly texts: readonly string[] | undefined;
-  /** Whether numbers are wanted as the base64 of 32-bit floats. */
+  /** Whether the numbers are requested as base64 of 32-bit floats. */
   readonly base64?: boolean;
 }
 
-/** A vector of length 1 that depends on the words of a text, whatever their order and case: texts with words in common are near. */
+/** A vector of length 1 that depends on the words of a text, but not on their order and case: texts with common words are near. */
 export function wordVector(text: string): readonly number[] {
   const sums = Array.from({ length: DIMENSIONS }, () => 0);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ['']) {
@@ -36,14 +36,14 @@ export function wordVector(text: string): readonly number[] {
   return sums.map((sum) => sum / length);
 }
 
-/** FNV-1a. */
+/** The hash function FNV-1a. */
 function hashOf(word: string): number {
   let hash = 0x811c9dc5;
   for (const unit of word) hash = Math.imul(hash ^ (unit.codePointAt(0) ?? 0), 0x01000193) >>> 0;
   return hash;
 }
 
-/** A token count to report. */
+/** A token count for the usage. */
 export function tokensIn(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0);
 }

@@ -36,7 +36,7 @@ type GeminiPart = z.output<typeof part>;
 
 const content = z.strictObject({ role: z.enum(['user', 'model']), parts: z.array(part).min(1) });
 
-/** The part of a `generateContent` request that a client of ours sends; anything else is refused. */
+/** The supported part of a `generateContent` request; anything else is refused. */
 const GEMINI_BODY = z.strictObject({
   contents: z.array(content).min(1),
   systemInstruction: z.strictObject({ role: z.string().optional(), parts: z.array(part).min(1) }).optional(),
@@ -131,7 +131,7 @@ function thoughts({ thinking }: { readonly thinking?: string | undefined }): rea
   return thinking === undefined ? [] : [{ text: thinking, thought: true }];
 }
 
-/** The last, or the only, piece of an answer. */
+/** The last, or only, chunk of a response. */
 function answer(
   words: readonly object[],
   step: Pick<ReplyStep, 'calls' | 'stop'> & { readonly thinking?: string | undefined },
@@ -140,7 +140,7 @@ function answer(
 ) {
   const calls = (step.calls ?? []).map((call, index) => {
     const raw = rawArguments(call);
-    // The API has parsed the arguments: what is no JSON can only come as a string.
+    // The API parses the arguments: invalid JSON can only be sent as a string.
     return { functionCall: { id: call.id ?? `fc_${serial}_${index}`, name: call.name, args: readJson(raw) ?? raw } };
   });
   return {

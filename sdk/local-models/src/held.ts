@@ -1,11 +1,11 @@
-/** Answers that hang. */
+/** Responses that hang. */
 export interface Held {
   /**
-   * Resolves `true` on release, `false` when the client has gone.
-   * @param watch starts to watch the client, calls back when it goes, and returns how to stop watching
+   * Resolves with `true` on release, with `false` when the client disconnects.
+   * @param watch observes the client, calls back when it disconnects, and returns a function that stops it
    */
   hold(watch: (gone: () => void) => () => void): Promise<boolean>;
-  /** Resolves as soon as an answer hangs. */
+  /** Resolves as soon as a response hangs. */
   hanging(): Promise<void>;
   release(): void;
 }

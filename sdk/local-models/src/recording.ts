@@ -7,9 +7,9 @@ export type Ending = 'answered' | 'cut' | 'aborted';
 /** A received request. */
 export interface RecordedRequest {
   readonly path: string;
-  /** Without keys: `authorization`, `x-api-key` and the like are left out. */
+  /** Headers without keys (`authorization`, `x-api-key` …). */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether a key came with it. */
+  /** Whether the request contained a key. */
   readonly hasKey: boolean;
   readonly body: unknown;
   readonly prompt: PromptView;
@@ -28,7 +28,7 @@ export interface Recording {
   arrived(count: number): Promise<RecordedRequest>;
 }
 
-/** @param keep how many of the latest requests are kept */
+/** @param keep number of requests that are kept */
 export function createRecording(keep = Number.POSITIVE_INFINITY): Recording {
   const requests: RecordedRequest[] = [];
   let dropped = 0;
@@ -78,7 +78,7 @@ export function createRecording(keep = Number.POSITIVE_INFINITY): Recording {
 
 const SECRET_HEADERS = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'x-amz-security-token', 'cookie']);
 
-/** Headers with the secret ones left out. */
+/** Headers without keys. */
 export function withoutKeys(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
@@ -87,7 +87,7 @@ export function withoutKeys(headers: IncomingHttpHeaders): Readonly<Record<strin
   );
 }
 
-/** The key that a request carries, in any provider's header; of a signature for AWS, the access key. */
+/** The key of a request, in any provider's header; for an AWS signature, the access key. */
 export function keyOf(headers: IncomingHttpHeaders): string | undefined {
   const apiKey = headers['x-api-key'] ?? headers['x-goog-api-key'];
   if (typeof apiKey === 'string') return apiKey;

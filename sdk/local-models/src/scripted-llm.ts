@@ -39,28 +39,28 @@ const TRAITS: Omit<ModelTraits, 'model'> = {
   price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 },
 };
 
-/** A plugin that provides `Llm` from a script: no HTTP, nothing to configure. */
+/** A plugin that provides `Llm` from a script, without HTTP or configuration. */
 export interface ScriptedLlm extends Plugin {
   /** Every request so far, as the caller made it. */
   readonly requests: readonly LlmRequest[];
   /** The texts of every request for embeddings so far. */
   readonly embedded: readonly (readonly string[])[];
   push(...steps: readonly ModelStep[]): void;
-  /** Resolves as soon as an answer hangs. */
+  /** Resolves as soon as a response hangs. */
   hanging(): Promise<void>;
-  /** Resumes everything that hangs. */
+  /** Resumes all hanging responses. */
   release(): void;
 }
 
 /** The abilities of the scripted model. */
 export interface ScriptedEmbeddings {
-  /** Computes the vector of a text, like `wordVector`; without it there are no embeddings. */
+  /** Computes the vector of a text, like `wordVector`; without it, the model has no embeddings. */
   readonly embed?: (text: string) => readonly number[];
   /** Default: `chat` and `prefill`. */
   readonly modes?: ModelTraits['modes'];
 }
 
-/** A request, its number, and where its usage is reported. */
+/** A request, its number, and the function that reports its usage. */
 interface Asked {
   readonly request: LlmRequest;
   readonly serial: number;
@@ -153,7 +153,7 @@ function written({ text }: ReplyStep): readonly string[] {
   return text === undefined || text === '' ? [] : pieces(text);
 }
 
-/** @param isRestart whether text of an earlier attempt has been delivered already */
+/** @param isRestart whether text of an earlier attempt was delivered */
 function tell({ onText }: LlmRequest, all: readonly string[], isRestart = false): void {
   for (const [index, piece] of all.entries()) onText?.(piece, isRestart && index === 0);
 }
@@ -164,7 +164,7 @@ function failure({ status, message }: FailStep): CinnabarError {
   return new CinnabarError('CINNABAR_LLM_REFUSED', { detail: message ?? `scripted error ${status}` });
 }
 
-/** Calls back on abort; the returned function stops listening. */
+/** Calls back on abort. @returns a function that stops it */
 function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   signal?.addEventListener('abort', callback);
   return () => signal?.removeEventListener('abort', callback);
@@ -172,7 +172,7 @@ function onAbort(signal: AbortSignal | undefined, callback: () => void): () => v
 
 const OBJECT = z.record(z.string(), z.unknown());
 
-/** The content of a normalized request, in the terms of a script. */
+/** The content of a normalised request, for scripts. */
 function promptOf(request: LlmRequest): PromptView {
   const spoken = request.messages.filter(
     (message) => textOf(message.content) !== '' && message.participant !== request.self,

@@ -8,15 +8,15 @@ import { createStepQueue, type FailStep, fail, type ModelStep, type ReplyStep, t
 import type { Frame, Rejection, Wire } from './wire.js';
 
 export interface StandInOptions extends ScriptOptions, EmbeddingOptions {
-  /** When given, requests with another key, or none, are answered with 401. */
+  /** When set, requests with another key or none get 401. */
   readonly key?: string;
   /** Whether the model refuses `temperature` and `top_p`, as reasoning models do. */
   readonly refusesSampling?: boolean;
-  /** Whether the model refuses to be made to call a certain tool, as some that always reason do (Anthropic, Bedrock). */
+  /** Whether the model refuses `tool_choice` with a certain tool, as some reasoning models do (Anthropic, Bedrock). */
   readonly refusesForcedTools?: boolean;
-  /** Whether the model goes on with an answer that is begun for it (Anthropic, Bedrock). Current models refuse that. */
+  /** Whether the model continues an assistant message at the end of the request (Anthropic, Bedrock). Current models refuse it. */
   readonly prefill?: boolean;
-  /** How many of the latest requests are kept; default: all. */
+  /** Number of requests that are kept; default: all. */
   readonly keepRequests?: number;
 }
 
@@ -27,17 +27,17 @@ export interface StandIn extends AsyncDisposable {
   readonly requests: readonly RecordedRequest[];
   /** Resolves with the `count`-th request (from 1) when it arrives. */
   arrived(count: number): Promise<RecordedRequest>;
-  /** Adds answers to the queue. */
+  /** Appends steps to the queue. */
   push(...steps: readonly ModelStep[]): void;
-  /** Resolves as soon as an answer hangs. */
+  /** Resolves as soon as a response hangs. */
   hanging(): Promise<void>;
-  /** Resumes everything that hangs. */
+  /** Resumes all hanging responses. */
   release(): void;
 }
 
-/** The endpoints of an API besides those of chat models. */
+/** The endpoints of an API apart from chat. */
 interface MoreEndpoints {
-  /** Answers to GET, by path. */
+  /** Responses to GET, by path. */
   readonly documents?: Readonly<Record<string, unknown>>;
   readonly embeddings?: EmbeddingWire;
 }
@@ -137,16 +137,16 @@ function rejectSampling(body: unknown): Rejection | undefined {
 
 const SERVER_SENT_EVENTS = 'text/event-stream; charset=utf-8';
 
-/** One running exchange. */
+/** A running exchange. */
 interface Exchange {
   readonly wire: Wire;
   readonly response: ServerResponse;
   readonly model: string;
   readonly streamed: boolean;
   readonly serial: number;
-  /** Resolves `true` on release, `false` when the client has gone. */
+  /** Resolves with `true` on release, with `false` when the client disconnects. */
   released(): Promise<boolean>;
-  /** Ends the connection without an answer. */
+  /** Cuts the connection without a response. */
   cut(): void;
 }
 
@@ -181,7 +181,7 @@ async function answerStreamed(exchange: Exchange, step: ReplyStep): Promise<void
   const frames = wire.frames(step, model, serial);
   const half = Math.ceil(frames.length / 2);
   response.writeHead(200, { 'content-type': wire.streamType ?? SERVER_SENT_EVENTS, 'cache-control': 'no-cache' });
-  // A comment first, and frames that are split in the middle of a line: clients have to handle both.
+  // Begins with a comment, and splits frames in the middle of a line: clients have to handle both.
   const comment = wire.streamType === undefined ? [': stand-in\n\n'] : [];
   await writeTorn(response, [...comment, ...frames.slice(0, half)]);
   if (step.midway === 'cut') return exchange.cut();
@@ -207,7 +207,7 @@ async function writeTorn(response: ServerResponse, frames: readonly Frame[]): Pr
   for (let at = 0; at < bytes.length; at += size) await write(response, bytes.subarray(at, at + size));
 }
 
-/** Resolves when the piece has been handed to the network, or the client has gone. */
+/** Resolves when the chunk has been passed to the network, or the client has disconnected. */
 function write(response: ServerResponse, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     response.write(bytes, () => setImmediate(resolve));
@@ -229,7 +229,7 @@ interface Incoming {
   readonly body: unknown;
 }
 
-/** Answers requests for embeddings. Resolves with whether it was one. */
+/** Handles requests for embeddings. @returns whether the request was one */
 function createEmbedding(wire: EmbeddingWire | undefined, { options, recording, held, failure }: EmbeddingContext) {
   const steps = [...(options.embedSteps ?? [])];
 
@@ -263,7 +263,7 @@ function createEmbedding(wire: EmbeddingWire | undefined, { options, recording, 
     return true;
   };
 
-  /** Resolves with whether the client is still connected. */
+  /** @returns whether the client is still connected */
   function hold(response: ServerResponse): Promise<boolean> {
     return held.hold((gone) => {
       response.once('close', gone);

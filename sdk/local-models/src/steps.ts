@@ -2,34 +2,34 @@
 export interface ScriptedCall {
   readonly name: string;
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** The arguments as the model wrote them, right or wrong; wins over `arguments`. */
+  /** The arguments as raw text, valid or not; replaces `arguments`. */
   readonly raw?: string;
-  /** Made up when left out. */
+  /** Default: generated. */
   readonly id?: string;
 }
 
 export interface ScriptedUsage {
-  /** All of the prompt, cached or not. */
+  /** All tokens of the prompt, cached or not. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens?: number;
   readonly cacheCreationTokens?: number;
-  /** Of `cacheCreationTokens`, those kept for an hour. */
+  /** The part of `cacheCreationTokens` that is cached for an hour. */
   readonly cacheCreation1hTokens?: number;
 }
 
 export interface ReplyStep {
   readonly kind: 'reply';
   readonly text?: string;
-  /** Reasoning, in the provider's own form. */
+  /** Reasoning, in the provider's format. */
   readonly thinking?: string;
   readonly calls?: readonly ScriptedCall[];
-  /** `tool_use` when there are calls, `end_turn` otherwise, unless given. */
+  /** Default: `tool_use` with calls, otherwise `end_turn`. */
   readonly stop?: 'end_turn' | 'max_tokens' | 'stop_sequence' | 'refusal';
   readonly usage?: ScriptedUsage;
   /**
-   * What happens after half of the answer: the connection is cut, or nothing more is sent until `release()`, or a streamed answer simply ends, as behind a
-   * proxy that gives up.
+   * Event after half of the response. `cut`: the connection is cut. `hang`: the rest follows `release()`. `end`: a streamed response ends without its final
+   * event, as behind a proxy that gives up.
    */
   readonly midway?: 'cut' | 'hang' | 'end' | undefined;
 }
@@ -38,17 +38,17 @@ export interface FailStep {
   readonly kind: 'fail';
   readonly status: number;
   readonly message?: string;
-  /** Sent as `retry-after`. */
+  /** Value of the header `retry-after`. */
   readonly retryAfterSeconds?: number;
   /** The provider's error code, such as `insufficient_quota`. */
   readonly code?: string;
-  /** The parameter that the provider objects to. */
+  /** The parameter to which the error refers. */
   readonly param?: string;
-  /** A streamed request gets 200 and then the error as an event. */
+  /** Responds to a streamed request with 200 and then the error as an event. */
   readonly midway?: boolean;
 }
 
-/** No response until `release()`; then `then` is used. */
+/** Sends no response until `release()`; then `then` is used. */
 export interface HangStep {
   readonly kind: 'hang';
   readonly then: ReplyStep | FailStep;
@@ -57,32 +57,32 @@ export interface HangStep {
 export type ModelStep = ReplyStep | FailStep | HangStep;
 type More = Omit<ReplyStep, 'kind' | 'text' | 'calls'>;
 
-/** The model answers with text. */
+/** A response with text. */
 export function say(text: string, more: More = {}): ReplyStep {
   return { ...more, kind: 'reply', text };
 }
 
-/** The model calls one tool, or several. */
+/** A response with one or more tool calls. */
 export function callTools(calls: readonly ScriptedCall[], more: More & { readonly text?: string } = {}): ReplyStep {
   return { ...more, kind: 'reply', calls };
 }
 
-/** The model calls a tool. */
+/** A response with one tool call. */
 export function callTool(name: string, args: Readonly<Record<string, unknown>> = {}): ReplyStep {
   return callTools([{ name, arguments: args }]);
 }
 
-/** The model calls a tool with these arguments as raw text: for invalid JSON, or JSON that is not an object. */
+/** A response with one tool call whose arguments are raw text: for invalid JSON, or JSON that is not an object. */
 export function callToolRaw(name: string, raw: string): ReplyStep {
   return callTools([{ name, raw }]);
 }
 
-/** The model declines, in the provider's own form of refusal. */
+/** A refusal by the model, in the provider's format. */
 export function refuse(text: string): ReplyStep {
   return { kind: 'reply', text, stop: 'refusal' };
 }
 
-/** The provider answers with an error. */
+/** An error of the provider. */
 export function fail(status: number, more: Omit<FailStep, 'kind' | 'status'> = {}): FailStep {
   return { ...more, kind: 'fail', status };
 }
@@ -107,11 +107,11 @@ export function endMidway(): ReplyStep {
   return { ...say('This answer ends in the middle of its sentence.'), midway: 'end' };
 }
 
-/** The content of a request in any provider's format: enough for a script to decide on an answer. */
+/** The content of a request in any provider's format, for scripts. */
 export interface PromptView {
   readonly model: string;
   readonly system: string;
-  /** Text of the last user message: the lines of one or more speakers. */
+  /** Text of the last user message: lines of one or more speakers. */
   readonly text: string;
   /** Names of the offered tools. */
   readonly tools: readonly string[];
@@ -119,17 +119,17 @@ export interface PromptView {
   readonly results: readonly string[];
 }
 
-/** Decides on the answer to each request that no queued step answers. */
+/** Chooses the response to each request for which no step is queued. */
 export type ModelScript = (prompt: PromptView) => ModelStep | Promise<ModelStep>;
 
 export interface ScriptOptions {
-  /** Answers to the first requests, one each. */
+  /** Responses to the first requests, in order. */
   readonly steps?: readonly ModelStep[];
-  /** Answers when the steps are used up. */
+  /** Chooses the responses once the steps are used up. */
   readonly script?: ModelScript;
 }
 
-/** A queue of steps with a script behind it. */
+/** A queue of steps, and a script for the requests after them. */
 interface StepQueue {
   push(...steps: readonly ModelStep[]): void;
   /** `undefined` when no step is left. */

@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import type { FailStep, PromptView, ReplyStep } from './steps.js';
 
-/** Why a request is refused, as the real API would refuse it. */
+/** The reason why the real API would refuse a request. */
 export interface Rejection {
   readonly status: number;
   readonly message: string;
   readonly param?: string;
 }
 
-/** One endpoint's format: what it accepts, and how it writes answers. */
+/** The format of an endpoint: its requests and responses. */
 export interface Wire {
   /** The properties of a request to this path; `undefined` when it is another endpoint's. */
   match(path: string, body: unknown): Match | undefined;
   /** `undefined` when the real API would accept the body. */
   reject(body: unknown, rules: Rules): Rejection | undefined;
   view(body: unknown): PromptView;
-  /** The body of an answer that is not streamed. `serial` makes ids unique. */
+  /** The body of a response that is not streamed. `serial` makes ids unique. */
   reply(step: ReplyStep, model: string, serial: number): unknown;
-  /** The events of a streamed one, each a complete frame. */
+  /** The events of a streamed response, each a complete frame. */
   frames(step: ReplyStep, model: string, serial: number): readonly Frame[];
-  /** `text/event-stream`, unless given. */
+  /** Content type of a stream; default: `text/event-stream`. */
   readonly streamType?: string;
   /** The body of an error. */
   failure(step: FailStep): unknown;
@@ -29,13 +29,13 @@ export interface Wire {
   failureHeaders?(step: FailStep): Readonly<Record<string, string>>;
 }
 
-/** What the model behind an endpoint supports. */
+/** The capabilities of the model behind an endpoint. */
 export interface Rules {
   readonly prefill: boolean;
   readonly forcedTools: boolean;
 }
 
-/** A piece of a streamed answer: text for server-sent events, bytes for other framings. */
+/** A chunk of a streamed response: text for server-sent events, bytes for other framings. */
 export type Frame = string | Uint8Array;
 
 export interface Match {
@@ -45,7 +45,7 @@ export interface Match {
 
 const HEAD = z.looseObject({ model: z.string().default(''), stream: z.boolean().nullish() });
 
-/** For endpoints with one path, whose body names the model and whether the answer is streamed. */
+/** For endpoints with one path, whose body contains the model's name and `stream`. */
 export function atPath(wanted: string): Wire['match'] {
   return (path, body) => {
     if (path !== wanted) return undefined;
@@ -54,16 +54,16 @@ export function atPath(wanted: string): Wire['match'] {
   };
 }
 
-/** One server-sent event. */
+/** A server-sent event. */
 export function frame(data: unknown, event?: string): string {
   const head = event === undefined ? '' : `event: ${event}\n`;
   return `${head}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 }
 
-/** In characters. */
+/** Length of a chunk in characters. */
 const PIECE = 8;
 
-/** Cuts text into pieces of a few characters, as a model streams it. Never empty. */
+/** Splits a text into chunks of a few characters, as a model streams it. Never empty. */
 export function pieces(text: string): readonly string[] {
   const characters = [...text];
   const parts: string[] = [];
@@ -71,7 +71,7 @@ export function pieces(text: string): readonly string[] {
   return parts.length === 0 ? [''] : parts;
 }
 
-/** The arguments of a scripted call as the model wrote them. */
+/** The arguments of a scripted call as raw text. */
 export function rawArguments(call: {
   readonly raw?: string;
   readonly arguments?: Readonly<Record<string, unknown>>;
@@ -79,7 +79,7 @@ export function rawArguments(call: {
   return call.raw ?? JSON.stringify(call.arguments ?? {});
 }
 
-/** Parses JSON; `undefined` when it is none. */
+/** Parses JSON; `undefined` when it is invalid. */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

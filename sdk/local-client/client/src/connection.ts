@@ -11,7 +11,7 @@ export interface Connection {
 }
 
 interface Waiting {
-  /** With the whole answer, unchanged. */
+  /** Resolves with the whole response, unchanged. */
   resolve(json: string): void;
   reject(error: Error): void;
 }

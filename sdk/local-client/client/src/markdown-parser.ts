@@ -11,7 +11,7 @@ export interface ListItem {
 }
 
 const MAX_LIST_DEPTH = 4;
-/** Its last group is the end of its last line, from which the parser's rules know that a line begins. */
+/** The last group matches the end of the last line, from which the parser's rules recognise the start of a line. */
 const LINES = /^(?: *(?:[-*]|\d{1,9}\.) +\S[^\n]*(\n|$))+/;
 const LINE = /^( *)([-*]|\d+\.) +(.*)$/;
 

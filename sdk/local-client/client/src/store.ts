@@ -36,7 +36,7 @@ export class Store {
   replyTo: APIMessage | undefined;
   editing: APIMessage | undefined;
   modal: OpenModal | undefined;
-  /** The last error. */
+  /** The last error message. */
   notice: string | undefined;
   /** How far the server's clock is ahead of the browser's, in milliseconds. */
   aheadMs = 0;
@@ -44,12 +44,12 @@ export class Store {
   isAtEnd = true;
   /** The first unread message of the channel when it was opened. */
   newFrom: string | undefined;
-  /** By channel. */
+  /** Drafts by channel. */
   readonly drafts = new Map<string, Draft>();
   readonly histories = new Map<string, History>();
   /** By channel: who is typing, and until when. */
   readonly typing = new Map<string, Map<string, number>>();
-  /** By id; members by guild first, with their names there. */
+  /** Users by id; members by guild first, with their names there. */
   #people: ReadonlyMap<string, SeenPerson> = new Map();
   #members: ReadonlyMap<SeenGuild | undefined, ReadonlyMap<string, string>> = new Map();
   readonly #own = new Map<string, ReturnType<typeof setTimeout>>();
@@ -125,7 +125,7 @@ export class Store {
     return this.channels.find(({ id }) => id === this.channelId);
   }
 
-  /** Of the shown channel; none in a DM. */
+  /** Roles of the shown channel's guild; empty in a DM. */
   get guild(): SeenGuild | undefined {
     return this.world?.guilds.find(({ channels }) => channels.some(({ id }) => id === this.channelId));
   }
@@ -313,7 +313,7 @@ export class Store {
   }
 }
 
-/** Mentions as they are read and typed. */
+/** Replaces mentions by names, as people type and read them. */
 export function withNames(text: string, store: Store): string {
   return text
     .replace(/<@!?(\d+)>/g, (whole, id: string) => (store.nameOf(id) ? `@${store.nameOf(id)}` : whole))

@@ -2,7 +2,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 import { t } from './texts';
 
 export interface Suggestion {
-  /** Different from that of the others. */
+  /** The id of the list, different for each field. */
   label: string;
   hint: string;
   choose(): void;
@@ -60,7 +60,7 @@ export function useSuggestions(all: readonly Suggestion[] | undefined, first: 0 
       }
       return isTaken;
     },
-    /** For the field. */
+    /** Attributes of the field. */
     field: {
       'aria-autocomplete': 'list',
       'aria-controls': isShown ? id : undefined,

@@ -1,15 +1,15 @@
 import type { WebSocket } from 'ws';
 import type { Clock } from '../state/events.js';
 
-/** One attempt of a client to connect, as the server sees it. */
+/** A client's attempt to connect, as the server sees it. */
 export interface ConnectionAttempt {
   readonly at: number;
-  /** Known once a session is opened or resumed. */
+  /** Set once a session is opened or resumed. */
   shard?: number;
-  /** What the client requested, and whether it was granted. */
+  /** The request, and whether it was granted. */
   asked?: 'identify' | 'resume';
   granted?: boolean;
-  /** Events that were sent again after a RESUME. */
+  /** Number of events that were sent again after a RESUME. */
   replayed?: number;
   /** A fault prevented the WebSocket, or closed it at once. */
   failed?: boolean;
@@ -18,7 +18,7 @@ export interface ConnectionAttempt {
   closedWith?: number;
 }
 
-/** Of the logged attempts. */
+/** Sums over the logged attempts. */
 export interface ConnectionCounts {
   readonly identifies: number;
   readonly resumes: number;
@@ -28,7 +28,7 @@ export interface ConnectionCounts {
   readonly replayed: number;
 }
 
-/** What clients did at the gateway: for tests of how they connect. */
+/** The connections of clients to the gateway, for tests of their connection behaviour. */
 export interface ConnectionLog {
   readonly counts: ConnectionCounts;
   /** Oldest first; above 10,000 the oldest are dropped. */

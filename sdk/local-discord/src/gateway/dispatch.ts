@@ -9,13 +9,13 @@ import type { LocalGuild } from '../state/guilds.js';
 import type { World } from '../world.js';
 import type { Dispatches, DispatchName, GatewaySession } from './session.js';
 
-/** The place of an event, which decides which sessions receive it. */
+/** The target of an event, which determines the sessions that receive it. */
 export type EventScope =
   | { guild: LocalGuild; permission?: PermissionName }
   | { channel: LocalChannel }
   | { application: LocalApplication; guild?: LocalGuild };
 
-/** The sessions that receive an event there: right bot, right shard, right intents, and the channel visible to it. */
+/** The sessions that receive an event: of a bot in the target, with the shard and the intents for it, and with access to the channel. */
 export function receivingSessions(world: World, event: DispatchName, scope: EventScope): GatewaySession[] {
   const receiving: GatewaySession[] = [];
   for (const session of world.sessions) if (receives(world, session, event, scope)) receiving.push(session);
@@ -33,7 +33,7 @@ function receives(world: World, session: GatewaySession, event: DispatchName, sc
   return (guildPermissions(member, world.clock.now()) & PermissionFlagsBits[scope.permission]) !== 0n;
 }
 
-/** `(guild_id >> 22) % count`; everything without a guild goes to shard 0. */
+/** `(guild_id >> 22) % count`; events without a guild go to shard 0. */
 export function ownsShard(session: GatewaySession, guild: LocalGuild | undefined): boolean {
   const [index, count] = session.shard;
   if (count === 1) return true;
@@ -55,7 +55,7 @@ export function broadcast<T extends DispatchName>(
   }
 }
 
-/** Sends each bot its own version: for payloads that say `me`, or that show a channel from one side. */
+/** Sends each bot a separate payload: for payloads with `me`, or that depend on the viewer. */
 export function broadcastEach<T extends DispatchName>(
   world: World,
   event: T,

@@ -18,7 +18,7 @@ import { GatewaySession } from './session.js';
 
 const ids = z.union([z.string().transform((id) => [id]), z.array(z.string())]);
 
-/** Discord closes with 4002 for a presence of another shape. */
+/** Discord closes the connection with 4002 for a presence of another shape. */
 const presenceData = z.custom<GatewayPresenceUpdateData>(isPresence);
 
 const identifyData = z.object({
@@ -70,7 +70,7 @@ function isPresence(value: unknown): boolean {
   return presenceShape.safeParse(value).success;
 }
 
-/** What a client may send; `undefined` for everything else. */
+/** The schema of a client's payloads; all others are refused. */
 export function readCommand(text: string): GatewayCommand | undefined {
   try {
     return command.safeParse(JSON.parse(text)).data;
@@ -86,8 +86,8 @@ const PRIVILEGED: Readonly<Record<PrivilegedIntent, number>> = {
 };
 
 /**
- * Opens a session: READY, then a GUILD_CREATE for each guild of the shard. Closes 4004, 4010, 4013 or 4014 instead when it must; op 9 when the shard had
- * to wait.
+ * Opens a session: sends READY, then GUILD_CREATE for each guild of the shard. Closes the connection with 4004, 4010, 4013 or 4014 when the client is refused;
+ * sends op 9 when the shard identified too early.
  */
 export function identify(world: World, socket: WebSocket, data: IdentifyData): GatewaySession | undefined {
   const application = applicationByToken(world, data.token);
@@ -98,7 +98,7 @@ export function identify(world: World, socket: WebSocket, data: IdentifyData): G
     return undefined;
   }
   const start = world.sessionStarts.take(application.id, shard[0]);
-  // Discord resets the token of a bot that continues.
+  // Discord resets the token of a bot that identifies again after this.
   if (start === 'too-many') socket.close(GatewayCloseCodes.AuthenticationFailed);
   if (start === 'too-fast') invalid(socket);
   if (start !== 'admitted') return undefined;
@@ -125,7 +125,7 @@ export function identify(world: World, socket: WebSocket, data: IdentifyData): G
   return session;
 }
 
-/** Also with the `Bot ` that some clients put before it. */
+/** Accepts a token with the prefix `Bot `, which some clients add. */
 function applicationByToken(world: World, token: string): LocalApplication | undefined {
   const bare = token.replace(/^Bot /, '');
   return [...world.applications.values()].find((application) => application.token === bare);
@@ -148,7 +148,7 @@ function refuse(
   return undefined;
 }
 
-/** A shard that identifies again loses its resumable session. */
+/** A shard that identifies again can no longer resume its previous session. */
 function forgetStale(world: World, application: LocalApplication, [index]: readonly [number, number]): void {
   for (const session of [...world.sessions]) {
     if (session.application === application && session.shard[0] === index && !session.socket)
@@ -156,7 +156,10 @@ function forgetStale(world: World, application: LocalApplication, [index]: reado
   }
 }
 
-/** Resumes a session: missed events, then RESUMED. Op 9 when it is unknown or too much was missed, 4007 for a sequence number from the future. */
+/**
+ * Resumes a session: sends the missed events, then RESUMED. Sends op 9 when the session is unknown or too many events were missed; closes with 4007 for a
+ * sequence number that was never sent.
+ */
 export function resume(
   world: World,
   faults: GatewayFaults,

@@ -19,7 +19,7 @@ interface GatewayOptions {
   heartbeatIntervalMs: number;
 }
 
-/** The gateway: WebSockets at any path of the server. */
+/** The gateway: accepts WebSockets at any path of the server. */
 export function createGateway(
   world: World,
   faults: GatewayFaults,
@@ -63,7 +63,7 @@ export function createGateway(
   };
 }
 
-/** One WebSocket, from HELLO to its end. */
+/** Handles one WebSocket, from HELLO to its end. */
 function acceptConnection(
   world: World,
   faults: GatewayFaults,
@@ -95,7 +95,7 @@ function acceptConnection(
   socket.send(JSON.stringify({ op: GatewayOpcodes.Hello, d: { heartbeat_interval: options.heartbeatIntervalMs } }));
 }
 
-/** Carries out a client's command; returns the session that the socket then belongs to. */
+/** Executes a client's command. @returns the session that the socket belongs to afterwards */
 function execute(
   world: World,
   faults: GatewayFaults,
@@ -146,7 +146,7 @@ function close(socket: WebSocket, code: GatewayCloseCodes): undefined {
   socket.close(code);
 }
 
-/** A client that closes with 1000 or 1001 has logged off; after anything else it may resume. */
+/** A client that closes with 1000 or 1001 ends its session; after any other code it may resume. */
 function leave(world: World, socket: WebSocket, session: GatewaySession | undefined, code: number): void {
   if (session?.socket !== socket) return;
   session.socket = undefined;

@@ -1,11 +1,12 @@
 import type { Clock } from '../state/events.js';
 
-/** How many sessions a bot may open. https://discord.com/developers/docs/events/gateway#session-start-limit-object */
+/** Limits of the sessions that a bot may open. https://discord.com/developers/docs/events/gateway#session-start-limit-object */
 export interface SessionStartLimit {
   /** Per day; default: 1,000. */
   total?: number;
   /**
-   * How many shards may identify within 5 s, one of each remainder. By default, `GET /gateway/bot` returns 16, and nothing is enforced: tests need no waiting.
+   * Number of shards that may identify within 5 s, one of each remainder. By default, `GET /gateway/bot` returns 16 and the limit is not enforced, so that
+   * tests do not wait.
    */
   maxConcurrency?: number;
 }
@@ -20,7 +21,7 @@ interface SessionStartState {
 
 export interface SessionStarts {
   state(bot: string): SessionStartState;
-  /** Counts an IDENTIFY. `too-fast`: its shard had to wait; `too-many`: none are left today. */
+  /** Counts an IDENTIFY. `too-fast`: the shard identified too early; `too-many`: the day's limit is reached. */
   take(bot: string, shard: number): 'admitted' | 'too-fast' | 'too-many';
 }
 
@@ -31,7 +32,7 @@ const UNENFORCED_CONCURRENCY = 16;
 interface Used {
   starts: number;
   dayEndsAt: number;
-  /** By remainder: when the next may identify. */
+  /** By remainder: the time at which the next shard may identify. */
   nextAt: Map<number, number>;
 }
 

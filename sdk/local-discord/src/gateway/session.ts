@@ -13,7 +13,7 @@ export class GatewaySession {
   readonly shard: readonly [index: number, count: number];
   socket: WebSocket | undefined;
   sequence = 0;
-  /** Since when it has had no socket. */
+  /** Time at which its socket was lost. */
   leftAt: number | undefined;
   /** Called on each heartbeat with the sequence number that the client has seen. */
   readonly heartbeatListeners = new Set<(seen: number) => void>();
@@ -26,7 +26,7 @@ export class GatewaySession {
     this.shard = shard;
   }
 
-  /** Sends an event, or keeps it for the next RESUME. `json` is the payload, already serialised. */
+  /** Sends an event, or stores it for the next RESUME. `json` is the serialised payload. */
   dispatch(event: DispatchName, json: string): void {
     this.sequence += 1;
     const frame = `{"op":0,"t":"${event}","s":${this.sequence},"d":${json}}`;
@@ -35,7 +35,7 @@ export class GatewaySession {
     this.socket?.send(frame);
   }
 
-  /** Sends every event after that sequence number again. False when some of them are no longer available, or never existed. */
+  /** Sends every event after that sequence number again. @returns `false` when one of them is no longer available, or never existed */
   replay(after: number): boolean {
     const missed = this.sequence - after;
     if (missed < 0 || missed > this.#sent.length) return false;
@@ -43,7 +43,7 @@ export class GatewaySession {
     return true;
   }
 
-  /** Asks the client to heartbeat at once. */
+  /** Requests a heartbeat from the client. */
   requestHeartbeat(): void {
     this.socket?.send(`{"op":${GatewayOpcodes.Heartbeat},"d":null}`);
   }

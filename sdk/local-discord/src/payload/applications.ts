@@ -7,7 +7,7 @@ import {
 import type { LocalApplication, LocalTeam } from '../state/applications.js';
 import { userPayload } from './users.js';
 
-/** What `GET /applications/@me` says: with the owner, or the team when there is one, and the fields that only Discord's description has. */
+/** The response to `GET /applications/@me`: with the owner, or the team if there is one, and with fields that only Discord's description lists. */
 export function applicationPayload(app: LocalApplication, guildCount: number) {
   return {
     ...documentedFields(app, guildCount),
@@ -50,7 +50,7 @@ export function applicationFlags(app: LocalApplication): ApplicationFlags {
   return flags;
 }
 
-/** Older than the roles of team members, and always this. */
+/** The permissions of a team member, which Discord replaced by roles and always sends as this. */
 const EVERYTHING: ['*'] = ['*'];
 
 function teamPayload(team: LocalTeam) {

@@ -17,7 +17,7 @@ import { isoTime, isoTimeOrNull, NO_FLAGS, userPayload } from './users.js';
 
 type GuildChannelPayload = APIChannel & { type: Exclude<GuildChannelType, ThreadChannelType>; guild_id: string };
 
-/** A channel as one user sees it; the user matters to a DM, which lists the *other* end, and to a thread. */
+/** A channel for one viewer: a DM lists the *other* participants, and a thread the viewer's membership. */
 export function channelPayload(channel: LocalChannel, viewerId: string): APIChannel {
   if (isThreadType(channel.type)) return threadPayload(channel, channel.type, viewerId);
   if (channel.guild) return guildChannelPayload(channel, channel.guild);
@@ -31,7 +31,7 @@ export function channelPayload(channel: LocalChannel, viewerId: string): APIChan
   };
 }
 
-/** A channel of a guild that is no thread: the same for every user. */
+/** A channel of a guild that is not a thread: equal for all viewers. */
 export function guildChannelPayload(channel: LocalChannel, guild: LocalGuild): GuildChannelPayload {
   const base = guildChannelBase(channel, guild);
   const slowmode = { rate_limit_per_user: channel.slowmodeSeconds };

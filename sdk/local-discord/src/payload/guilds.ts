@@ -54,7 +54,7 @@ export function guildPayload(guild: LocalGuild): APIGuild {
   };
 }
 
-/** GUILD_CREATE as one bot gets it: the members that are announced to it, and the threads that it can see. */
+/** GUILD_CREATE for one bot: with the members that Discord sends to it, and the threads that it can see. */
 export function guildCreatePayload(
   guild: LocalGuild,
   self: LocalMember,

@@ -17,7 +17,7 @@ import { memberPayload, memberWithoutUser, rolePayload, userPayload } from './us
 
 const ATTACHMENT_LIMIT = 10 * 1024 * 1024;
 
-/** What interactions of all kinds have in common: who, where, and with which permissions. */
+/** The common fields of all kinds of interactions: user, place and permissions. */
 export function interactionBase(interaction: LocalInteraction, now: number) {
   const { application, channel, user } = interaction;
   const { guild } = channel;
@@ -46,7 +46,7 @@ export function interactionBase(interaction: LocalInteraction, now: number) {
   };
 }
 
-/** What an interaction's values point at, collected while they are read. */
+/** The objects that an interaction's values refer to, collected while the values are read. */
 export interface Referred {
   users: Set<LocalUser>;
   roles: Set<LocalRole>;
@@ -58,7 +58,7 @@ export function nothingReferred(): Referred {
   return { users: new Set(), roles: new Set(), channels: new Set(), attachments: new Set() };
 }
 
-/** `resolved`: the things in full, by id; only the kinds that occur. */
+/** `resolved`: the objects by id, in the kinds that occur. */
 export function resolvedPayload(
   referred: Referred,
   guild: LocalGuild | undefined,
@@ -74,7 +74,7 @@ export function resolvedPayload(
   };
 }
 
-/** Users, and for those who are in the guild their membership. */
+/** Users, and the memberships of those who are in the guild. */
 export function resolvedUsers(users: readonly LocalUser[], guild: LocalGuild | undefined, now: number) {
   const members: Record<string, APIInteractionDataResolvedGuildMember> = {};
   for (const user of users) {

@@ -22,19 +22,19 @@ import { attachmentAt, type LocalAttachment, type LocalMessage } from '../state/
 import { channelPayload } from './channels.js';
 import { emojiRefPayload, isoTime, isoTimeOrNull, memberWithoutUser, userPayload } from './users.js';
 
-/** Who will read the payload: whose reactions are `me`, and whether content is shown. */
+/** The viewer of the payload: determines the reactions that are `me`, and whether content is included. */
 export interface MessageViewer {
   userId: string;
-  /** False for a bot without MessageContent, on messages that do not concern it. */
+  /** `false` for a bot without MessageContent, on messages that do not mention it. */
   content(message: LocalMessage): boolean;
 }
 
-/** A message as REST returns it. Its nonce is not kept with it: only the answer to the request that made it has that. */
+/** A message as REST returns it. The nonce is only in the response to the request that created the message. */
 export function messagePayload(message: LocalMessage, viewer: MessageViewer): APIMessage {
   return { ...withReferenced(message, viewer), mentions: message.mentions.users.map(userPayload) };
 }
 
-/** The same for who has just made it. */
+/** A message in the response to the request that created it. */
 export function createdMessagePayload(message: LocalMessage, viewer: MessageViewer): APIMessage {
   return { ...messagePayload(message, viewer), ...nonceOf(message) };
 }
@@ -43,9 +43,9 @@ function nonceOf({ nonce }: LocalMessage): Pick<APIMessage, 'nonce'> {
   return nonce === undefined ? {} : { nonce };
 }
 
-/** A message as the gateway sends it: with guild, author's member and the mentioned members. Ephemeral ones go without. */
+/** A message as the gateway sends it: with the guild, the author's member and the mentioned members. Ephemeral messages have none of these. */
 export function messageEventPayload(message: LocalMessage, viewer: MessageViewer): GatewayMessageCreateDispatchData {
-  // Discord sends the channel's type too; without it discord.js cannot make a direct message's channel.
+  // Discord also sends the channel's type, which discord.js needs to create the channel of a direct message.
   const base = { ...withReferenced(message, viewer), ...nonceOf(message), ...channelType(message.channel.type) };
   const guild = message.ephemeral ? undefined : message.channel.guild;
   if (!guild) return { ...base, mentions: message.mentions.users.map(userPayload) };
@@ -70,7 +70,7 @@ function channelType(type: ChannelType): Pick<GatewayMessageCreateDispatchData, 
   return withoutText ? {} : { channel_type: type };
 }
 
-/** The message that it replies to comes with it, but not what that one replied to. */
+/** Includes the message that it replies to, but not the one that that message replies to. */
 function withReferenced(message: LocalMessage, viewer: MessageViewer): Omit<APIMessage, 'mentions'> {
   const base = baseMessage(message, viewer);
   if (!message.reference) return base;
@@ -129,7 +129,7 @@ function flagBits(message: LocalMessage): MessageFlags {
   return hasThread(message) ? message.flags | MessageFlags.HasThread : message.flags;
 }
 
-/** A client adds the thread of a message to its channels, so one that was deleted must not come with it. */
+/** A client adds the thread of a message to its channels, so a deleted thread is not included. */
 function hasThread(message: LocalMessage): message is LocalMessage & { readonly thread: LocalChannel } {
   return message.thread?.deleted === false;
 }
@@ -145,7 +145,7 @@ function reactionsPayload(message: LocalMessage, viewerId: string): APIReaction[
   }));
 }
 
-/** An embed as Discord returns it: with its type, and each field saying whether it stands in line. */
+/** An embed as Discord returns it: with its type, and with `inline` in each field. */
 function embedPayload(embed: APIEmbed): APIEmbed {
   return {
     ...embed,
@@ -155,8 +155,8 @@ function embedPayload(embed: APIEmbed): APIEmbed {
 }
 
 /**
- * A message's components as Discord returns them: with the defaults, addresses of its files, and each with an `id`. Those that were sent
- * without one are numbered in order. See https://discord.com/developers/docs/components/reference#anatomy-of-a-component
+ * A message's components as Discord returns them: with the defaults, addresses of its files, and each with an `id`. Components that were sent without one are
+ * numbered in order. See https://discord.com/developers/docs/components/reference#anatomy-of-a-component
  */
 function componentsPayload(message: LocalMessage): APIMessageTopLevelComponent[] {
   const rendered = structuredClone([...message.components]);
@@ -165,7 +165,7 @@ function componentsPayload(message: LocalMessage): APIMessageTopLevelComponent[]
   let next = 1;
   for (const component of all) {
     Object.assign(component, { ...defaults(component), ...component, ...shownMedia(component, message) });
-    // Discord takes 0 for missing.
+    // Discord treats 0 as missing.
     if (component.id !== undefined && component.id !== 0) continue;
     while (taken.has(next)) next += 1;
     component.id = next;
@@ -194,7 +194,7 @@ const media = z.object({ url: z.string() });
 const withMedia = z.looseObject({ media });
 const withFile = z.looseObject({ file: media });
 
-/** Pictures and files of a component with the addresses that they have on the CDN. */
+/** Pictures and files of a component with their addresses on the CDN. */
 function shownMedia(component: AnyComponent, message: LocalMessage): Record<string, unknown> {
   switch (component.type) {
     case ComponentKind.Thumbnail:
@@ -236,7 +236,7 @@ export function attachmentPayload(file: LocalAttachment): APIAttachment {
   };
 }
 
-/** Which installation of the application the interaction belongs to. */
+/** The installation of the application that the interaction belongs to. */
 export function integrationOwners(interaction: LocalInteraction) {
   return { [ApplicationIntegrationType.GuildInstall]: interaction.channel.guild?.id ?? '0' };
 }

@@ -14,10 +14,10 @@ import {
 import type { LocalEmoji, LocalMember, LocalRole } from '../state/guilds.js';
 import type { EmojiRef, LocalWebhook, MessageAuthor } from '../state/messages.js';
 
-/** A number, since the enumeration has no name for none. */
+/** Typed as a number, because the enumeration has no name for 0. */
 export const NO_FLAGS: number = 0;
 
-/** With the fields that Discord's description requires of every user. */
+/** A user with the fields that Discord's description requires. */
 export function userPayload(user: MessageAuthor): APIUser {
   return {
     id: user.id,
@@ -32,14 +32,14 @@ export function userPayload(user: MessageAuthor): APIUser {
   };
 }
 
-/** An account as its own bot gets it. */
+/** A bot's own account. */
 export function ownUserPayload(user: MessageAuthor): APIUser {
   return { ...userPayload(user), verified: true, mfa_enabled: true, locale: Locale.EnglishUS, email: null };
 }
 
 const NO_MEMBER_FLAGS: GuildMemberFlags = GuildMemberFlags.DidRejoin & 0;
 
-/** A member as it stands beside its user: in messages and mentions. */
+/** A member without its user, for messages and mentions. */
 export function memberWithoutUser(member: LocalMember): APIGuildMemberNoUser {
   return {
     nick: member.nick,
@@ -80,7 +80,7 @@ export function rolePayload(role: LocalRole): APIRole {
   };
 }
 
-/** A webhook; its token only for those who may use it. */
+/** A webhook; its token only for users that may use it. */
 export function webhookPayload(webhook: LocalWebhook, withCreator: boolean): APIWebhook {
   return {
     id: webhook.id,
@@ -111,7 +111,7 @@ export function emojiPayload(emoji: LocalEmoji): APIEmoji {
   };
 }
 
-/** A time as Discord writes it. */
+/** A time in Discord's format. */
 export function isoTime(timeMs: number): string {
   return new Date(timeMs).toISOString().replace('Z', '000+00:00');
 }

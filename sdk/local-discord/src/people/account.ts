@@ -28,7 +28,7 @@ import { autocomplete, useContextMenu, useSlashCommand } from './commands.js';
 import { clickButton, selectValues } from './components.js';
 import { submitModal } from './modal.js';
 
-/** Each method calls an action of a resource. */
+/** Each method calls a function of a resource. */
 class Account implements LocalUser {
   readonly id: string;
   readonly bot: boolean;
@@ -184,14 +184,14 @@ export interface UserInit {
 export interface ApplicationInit {
   name: string;
   owner: LocalUser;
-  /** Owns the application together; its first member counts as the owner. */
+  /** The team that owns the application; its first member counts as the owner. */
   team?: { name: string; members: readonly LocalUser[] };
   description?: string;
   /** The privileged intents that the developer portal allows; default: all. */
   privilegedIntents?: readonly PrivilegedIntent[];
 }
 
-/** Creates an account; it is not yet in any guild. */
+/** Creates an account, which is in no guild yet. */
 export function createUser(world: World, init: UserInit): LocalUser {
   const user = new Account(world, init.name, false);
   user.globalName = init.displayName ?? null;
@@ -199,7 +199,7 @@ export function createUser(world: World, init: UserInit): LocalUser {
   return user;
 }
 
-/** A bot with its application; not yet in any guild. */
+/** Creates a bot with its application; it is in no guild yet. */
 export function createApplication(world: World, init: ApplicationInit): LocalApplication {
   const user = new Account(world, init.name, true);
   const { id } = user;
@@ -225,7 +225,7 @@ export function createApplication(world: World, init: ApplicationInit): LocalApp
   return application;
 }
 
-/** A guild with its owner in it, and no channels. */
+/** Creates a guild whose only member is its owner, without channels. */
 export function createGuild(world: World, init: { name: string; owner: LocalUser }): LocalGuild {
   const guild = new Guild(world, init.name, init.owner);
   world.guilds.set(guild.id, guild);

@@ -59,7 +59,7 @@ export function useSlashCommand(
   });
 }
 
-/** A command from the menu of a message, or of a person (then with the channel where it was opened). */
+/** Runs a command from the context menu of a message, or of a user (then in the channel where the menu was opened). */
 export function useContextMenu(
   world: World,
   user: LocalUser,
@@ -98,7 +98,7 @@ export function useContextMenu(
 
 type Option = APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommandAutocomplete>;
 
-/** Suggestions for one option of a slash command. The text need not be valid yet. */
+/** Requests suggestions for one option of a slash command. The text need not be valid yet. */
 export function autocomplete(
   world: World,
   user: LocalUser,
@@ -130,7 +130,7 @@ export function autocomplete(
   });
 }
 
-/** During autocompletion, Discord sends numbers as typed: as text. */
+/** During autocompletion, Discord sends numbers as the typed text. */
 function asText(option: ReturnType<typeof fillOptions>[number]): Option {
   switch (option.type) {
     case ApplicationCommandOptionType.Integer:
@@ -166,7 +166,7 @@ interface FoundCommand {
   command: LocalCommand;
 }
 
-/** The command that the person sees under that name. Throws a plain Error when none exists, 50013 when they may not use it. */
+/** The command that the user sees under a name. Throws a plain Error when there is none, 50013 when they may not use it. */
 function findCommand(
   world: World,
   user: LocalUser,
@@ -186,7 +186,7 @@ function findCommand(
   return found;
 }
 
-/** The slash commands that Discord shows to the person in the channel. @throws 50001 */
+/** The slash commands that Discord shows to the user in the channel. @throws 50001 */
 export function offeredTo(world: World, user: LocalUser, channel: LocalChannel): FoundCommand[] {
   requireInChannel(channel, user, world.clock.now());
   return offeredCommands(world, channel).filter(
@@ -198,12 +198,12 @@ function mayUse(world: World, user: LocalUser, channel: LocalChannel, command: L
   const needed = channel.guild ? command.default_member_permissions : null;
   if (needed === null) return true;
   const held = channelPermissions(channel, user, world.clock.now());
-  // "0" is for administrators alone: https://docs.discord.com/developers/interactions/application-commands#permissions
+  // "0" means administrators only: https://docs.discord.com/developers/interactions/application-commands#permissions
   const wanted = needed === '0' ? PermissionFlagsBits.Administrator : BigInt(needed);
   return (wanted & ~held) === 0n;
 }
 
-/** Commands of the bots in the guild, a guild's own before the global ones; in a DM the bot's that allow it. */
+/** Commands of the bots in the guild, the guild's own before global ones; in a DM the bot's commands that allow it. */
 function offeredCommands(world: World, channel: LocalChannel): FoundCommand[] {
   const { guild } = channel;
   const present = [...world.applications.values()].filter(({ id, user }) =>
@@ -225,7 +225,7 @@ function fitsContext(command: LocalCommand, inGuild: boolean): boolean {
   return inGuild || command.dm_permission !== false;
 }
 
-/** The options of `command group sub`, walking down the words. Throws a plain Error when the path is wrong or incomplete. */
+/** The options of `command group sub`. Throws a plain Error when the path is wrong or incomplete. */
 export function optionsAt(command: LocalCommand, words: readonly string[]): readonly APIApplicationCommandOption[] {
   let options = command.options ?? [];
   for (const word of words) {

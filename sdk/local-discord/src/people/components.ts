@@ -23,14 +23,14 @@ import type { LocalMessage } from '../state/messages.js';
 import { isUser, type LocalUser, type SelectValue } from '../state/users.js';
 import type { World } from '../world.js';
 
-/** Presses a button. Throws a plain Error when none has that name or it is disabled. */
+/** Presses a button. Throws a plain Error when there is no such button or it is disabled. */
 export function clickButton(world: World, user: LocalUser, message: LocalMessage, name: string): LocalInteraction {
   const button = findComponent(message, name, 'button', isClickable, ['label', 'custom_id']);
   const data = { custom_id: String(button.custom_id), component_type: ComponentType.Button } as const;
   return useComponent(world, user, message, data);
 }
 
-/** Chooses from a menu. Throws a plain Error when none has that name or the choice is not offered. */
+/** Chooses from a menu. Throws a plain Error when there is no such menu or it does not offer the choice. */
 export function selectValues(
   world: World,
   user: LocalUser,
@@ -78,7 +78,7 @@ function findComponent(
   const all = [...walkComponents(message.components)].map(({ component }) => component).filter(fits);
   const found = all.find((component) => name === undefined || fields.some((field) => component[field] === name));
   if (!found) {
-    // Named by their visible text; components without text only by custom id.
+    // Identified by their visible text; components without text by their custom id.
     const names = all.map((component) => fields.map((field) => component[field]).find(Boolean)).join(', ');
     throw new Error(`No ${what} "${name ?? ''}" on the message; there are: ${names || 'none'}.`);
   }

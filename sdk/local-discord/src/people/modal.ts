@@ -17,7 +17,7 @@ import { choose } from './components.js';
 
 type Fields = Readonly<Record<string, string | readonly SelectValue[]>>;
 
-/** Sends a modal's fields back. Throws a plain Error when a field is unknown, or a required one is missing. */
+/** Submits a modal's fields. Throws a plain Error when a field is unknown, or a required one is missing. */
 export function submitModal(
   world: World,
   user: LocalUser,
@@ -44,7 +44,7 @@ export function submitModal(
   });
 }
 
-/** A top-level component of the modal, with the person's values; text displays come back empty. */
+/** A top-level component of the modal, with the user's values; text displays are returned empty. */
 function submitted(
   component: APIModalInteractionResponseCallbackComponent,
   fields: Fields,

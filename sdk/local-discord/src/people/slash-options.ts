@@ -19,7 +19,7 @@ export interface OptionContext {
   referred: Referred;
 }
 
-/** Turns what was given into what Discord sends, with the checks that the Discord client makes. Throws a plain Error. */
+/** Converts the given values into Discord's payload, with the checks of the Discord client. Throws a plain Error. */
 export function fillOptions(
   context: OptionContext,
   declared: readonly APIApplicationCommandOption[],

@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** Keeps a file and gives it an address on the CDN. */
+/** Stores a file and assigns an address on the CDN. */
 export function storeFile(
   world: World,
   channel: LocalChannel,
@@ -64,7 +64,7 @@ function contentTypeOf(filename: string, sent: string | undefined): string {
   return TYPES[extension] ?? (sent || 'application/octet-stream');
 }
 
-/** Stores the files; those that an embed shows (`attachment://name`) move into the embed, as on Discord. */
+/** Stores the files; a file that an embed shows (`attachment://name`) moves into the embed, as on Discord. */
 export function attachFiles(
   world: World,
   message: LocalMessage,
@@ -94,17 +94,14 @@ function resolveEmbed(embed: APIEmbed, files: LocalAttachment[], shown: Set<Loca
 
 const DAY_S = 86_400;
 
-/**
- * A link to a file that works for a day.
- * https://discord.com/developers/docs/reference#signed-attachment-cdn-urls
- */
+/** A link to a file, valid for a day. https://discord.com/developers/docs/reference#signed-attachment-cdn-urls */
 function signed(world: World, path: string): string {
   const issued = Math.floor(world.clock.now() / 1_000);
   const [is, ex] = [hex(issued), hex(issued + DAY_S)];
   return `${world.addresses.cdn}${path}?${new URLSearchParams({ ex, is, hm: signatureOf(path, ex, is) })}&`;
 }
 
-/** Whether the CDN serves a file by this link: it does not when it has expired, or was not signed here. */
+/** Whether the CDN serves a file by this link: not after it has expired, and not if it was signed elsewhere. */
 function isServed(world: World, path: string, link: URLSearchParams): boolean {
   const [ex = '', is = '', hm = ''] = ['ex', 'is', 'hm'].map((name) => link.get(name) ?? '');
   return hm === signatureOf(path, ex, is) && Number.parseInt(ex, 16) * 1_000 > world.clock.now();
@@ -118,7 +115,7 @@ function signatureOf(path: string, ex: string, is: string): string {
   return createHash('sha256').update(`${path} ${ex} ${is}`).digest('hex');
 }
 
-/** Serves attachments. Their content is not trusted: they are never shown as a page of this origin. */
+/** Serves attachments. Their content is not trusted: a browser never renders them as a page of this origin. */
 export function serveFile(world: World, response: ServerResponse, url: URL): void {
   const path = decodeURI(url.pathname).replace(/^\/cdn/, '');
   const file = world.files.get(path);

@@ -68,7 +68,7 @@ export const auditLogRoutes = [
       .filter((entry) => action === null || entry.action === Number(action))
       .filter((entry) => before == null || compareIds(entry.id, before) < 0)
       .filter((entry) => after == null || compareIds(entry.id, after) > 0);
-    // The newest first, but the oldest first where `after` is given.
+    // Newest first; with `after`, oldest first.
     const sorted = after == null ? found.reverse() : found;
     const entries = sorted.slice(0, numberIn(query, 'limit', 1, 100, 50));
     const ids = new Set(entries.flatMap(({ by, targetId }) => [by.id, targetId ?? '']));

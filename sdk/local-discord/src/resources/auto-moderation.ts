@@ -17,7 +17,7 @@ import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import { guildOf } from './find.js';
 
-/** How many rules of a kind a guild may have. https://discord.com/developers/docs/resources/auto-moderation */
+/** Maximum number of a guild's rules by trigger type. https://discord.com/developers/docs/resources/auto-moderation */
 const MOST_RULES: Readonly<Partial<Record<AutoModerationRuleTriggerType, number>>> = {
   [AutoModerationRuleTriggerType.Keyword]: 6,
   [AutoModerationRuleTriggerType.MentionSpam]: 1,
@@ -125,7 +125,7 @@ function ruleOf(context: RestContext): { guild: LocalGuild; rule: APIAutoModerat
   return { guild, rule };
 }
 
-/** As Discord answers: every list that belongs to the kind of rule, empty where none was given. */
+/** The metadata in Discord's responses: every list of the trigger type, empty if it was not given. */
 function filled(
   type: AutoModerationRuleTriggerType,
   given: z.output<typeof metadata> | null | undefined,

@@ -29,7 +29,7 @@ const KINDS: Readonly<Record<ChannelKind, ChannelType>> = {
   forum: ChannelType.GuildForum,
 };
 
-/** Makes a channel and announces it to the bots that see it. Overwrites are the category's unless given. */
+/** Creates a channel and sends it to the bots that see it. Default overwrites are those of the category. */
 export function createChannel(world: World, guild: LocalGuild, init: ChannelInit): LocalChannel {
   const type = typeof init.type === 'number' ? init.type : KINDS[init.type ?? 'text'];
   const channel = new LocalChannel(world.nextId(), type, init.name, guild);
@@ -59,13 +59,13 @@ export function toOverwrite(init: OverwriteInit | Overwrite): Overwrite {
   };
 }
 
-/** CHANNEL_UPDATE to all sessions that see the channel now. */
+/** Sends CHANNEL_UPDATE to all sessions that see the channel after the change. */
 export function announceChannel(world: World, channel: LocalChannel): void {
   if (channel.guild) broadcast(world, 'CHANNEL_UPDATE', { channel }, guildChannelPayload(channel, channel.guild));
   world.notify({ type: 'channelEdit', channel });
 }
 
-/** Deletes a channel or a thread; a category's channels stay and stand alone. */
+/** Deletes a channel or a thread. A category's channels stay, without a category. */
 export function deleteChannel(world: World, channel: LocalChannel): void {
   const { guild } = channel;
   if (guild && channel.isThread) {
@@ -153,7 +153,7 @@ function editThread(world: World, user: LocalUser, channel: LocalChannel, change
   announceThread(world, channel);
 }
 
-/** Sets or removes one overwrite. A member can grant only what they have. @throws 50001, 50013, 10009 */
+/** Sets or removes one overwrite. A member can grant only permissions that they have. @throws 50001, 50013, 10009 */
 function editOverwrite(
   world: World,
   user: LocalUser,
@@ -166,7 +166,7 @@ function editOverwrite(
   if (!overwrite) {
     if (!channel.overwrites.delete(id)) throw discordError('unknownOverwrite');
   } else {
-    // What they have in the guild counts, too: https://discord.com/developers/docs/resources/channel#edit-channel-permissions
+    // Permissions in the guild count, too: https://discord.com/developers/docs/resources/channel#edit-channel-permissions
     const member = channel.guild?.members.get(user.id);
     const own = channelPermissions(channel, user, now) | (member ? guildPermissions(member, now) : 0n);
     const before = channel.overwrites.get(id) ?? { allow: 0n, deny: 0n };
@@ -189,7 +189,7 @@ const name = z.string().min(1).max(100);
 const topic = z.string().max(1_024).nullish();
 const slowmode = z.number().int().min(0).max(21_600).nullish();
 const tag = z.object({
-  /** Of a tag that stays. */
+  /** Set for an existing tag. */
   id: snowflake.nullish(),
   name: z.string().min(1).max(20),
   moderated: z.boolean().optional(),

@@ -57,7 +57,7 @@ function inOneLanguage(declared: unknown): unknown {
   return Object.fromEntries(shown.map(([key, value]) => [key, inOneLanguage(value)]));
 }
 
-/** Global commands and those of a guild; both work alike. */
+/** Global commands and guild commands behave alike. */
 export const commandRoutes = [
   ...routesUnder('/applications/:applicationId/commands'),
   ...routesUnder('/applications/:applicationId/guilds/:guildId/commands'),
@@ -67,7 +67,7 @@ export const commandRoutes = [
   }),
 ];
 
-/** Where a command lives: everywhere, or in one guild. */
+/** The scope of a command: global, or one guild. */
 interface CommandScope {
   application: LocalApplication;
   guildId?: string | undefined;
@@ -135,7 +135,7 @@ function findByName(commands: CommandMap, form: CommandForm): LocalCommand | und
   return [...commands.values()].find((command) => command.name === form.name && command.type === type);
 }
 
-/** Only what is new counts: overwriting with the same names is free, as on Discord. */
+/** Counts new commands only: overwriting a command of the same name is free, as on Discord. */
 function countCreations(world: World, { application, guildId = '' }: CommandScope, count: number): void {
   const since = world.clock.now() - DAY_MS;
   const recent = (application.commandCreations.get(guildId) ?? []).filter((time) => time > since);
@@ -261,7 +261,7 @@ function isChatInputName(name: string): boolean {
   return NAME.test(name) && name === name.toLowerCase();
 }
 
-/** Structure only; `checkOptions` reports what is wrong inside. */
+/** Checks the structure; `checkOptions` checks the content. */
 function isCommandOption(value: unknown): value is APIApplicationCommandOption {
   return (
     typeof value === 'object' &&
@@ -275,7 +275,7 @@ function isCommandOption(value: unknown): value is APIApplicationCommandOption {
   );
 }
 
-/** Discord's complaints about a command's options. See https://discord.com/developers/docs/interactions/application-commands */
+/** Discord's errors about a command's options. See https://discord.com/developers/docs/interactions/application-commands */
 function checkOptions(options: readonly APIApplicationCommandOption[]): FormIssue[] {
   const issues: FormIssue[] = [];
   if (options.length > 25) issues.push({ path: [], ...badLength(0, 25) });

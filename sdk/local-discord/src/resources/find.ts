@@ -7,7 +7,7 @@ import type { LocalMessage } from '../state/messages.js';
 import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 
-/** Lookups that answer as Discord does: unknown things by their own code, hidden channels with 50001. */
+/** Look-ups that throw Discord's errors: unknown objects by their own code, hidden channels by 50001. */
 
 export function findChannel(world: World, id: string, viewer: LocalUser): LocalChannel {
   const channel = world.channels.get(id);
@@ -23,7 +23,7 @@ export function findGuild(world: World, id: string, viewer: LocalUser): LocalGui
   return guild;
 }
 
-/** An ephemeral message is unknown to everything but its interaction's token. */
+/** An ephemeral message is known only to requests with its interaction's token. */
 export function findMessage(channel: LocalChannel, id: string): LocalMessage {
   const message = channel.messagesById.get(id);
   if (!message || message.ephemeral) throw discordError('unknownMessage');
@@ -50,22 +50,22 @@ export function findRole(guild: LocalGuild, id: string): LocalRole {
 
 type Named = Pick<RestContext, 'world' | 'user' | 'param'>;
 
-/** The guild that the path names. */
+/** The guild of the path. */
 export function guildOf({ world, user, param }: Named): LocalGuild {
   return findGuild(world, param('guildId'), user);
 }
 
-/** The channel that the path names. */
+/** The channel of the path. */
 export function channelOf({ world, user, param }: Named): LocalChannel {
   return findChannel(world, param('channelId'), user);
 }
 
-/** The member that the path names, in its guild. */
+/** The member of the path, in its guild. */
 export function memberOf(context: Named): LocalMember {
   return findMember(guildOf(context), context.param('userId'));
 }
 
-/** The message that the path names, in its channel. */
+/** The message of the path, in its channel. */
 export function messageOf(context: Named): LocalMessage {
   return findMessage(channelOf(context), context.param('messageId'));
 }

@@ -25,7 +25,7 @@ import type { World } from '../world.js';
 import { editMessage } from './message-changes.js';
 import { postMessage } from './messages.js';
 
-/** How many interactions can be found by their token; the oldest are dropped. */
+/** Number of interactions that can be found by their token; the oldest are dropped. */
 const KEPT = 5_000;
 
 /** Starts an interaction; the caller sends its payload with `sendInteraction`. */
@@ -49,7 +49,7 @@ export function startInteraction(
   return interaction;
 }
 
-/** INTERACTION_CREATE, to the application only; no intent is needed. */
+/** Sends INTERACTION_CREATE, to the application only; no intent is needed. */
 export function sendInteraction(
   world: World,
   interaction: LocalInteraction,
@@ -64,13 +64,13 @@ export function sendInteraction(
   return interaction;
 }
 
-/** Throws 10062 when the 3 seconds are over, 40060 when it was acknowledged before. */
+/** @throws 10062 after the 3 seconds, 40060 when it was acknowledged before */
 function checkAnswerable(interaction: LocalInteraction): void {
   if (interaction.acknowledged) throw discordError('alreadyAcknowledged');
   if (interaction.expired) throw discordError('unknownInteraction');
 }
 
-/** Responds with a message; bots may do so even without permission to write. */
+/** Responds with a message; this needs no permission to write. */
 function answerWithMessage(world: World, interaction: LocalInteraction, draft: MessageDraft): LocalMessage {
   const message = post(world, interaction, draft, Boolean((draft.flags ?? 0) & MessageFlags.Ephemeral));
   interaction.response = message;
@@ -88,13 +88,13 @@ function deferAnswer(world: World, interaction: LocalInteraction, ephemeral: boo
   return message;
 }
 
-/** Acknowledges a component without showing anything; `@original` is then the message that was pressed. */
+/** Acknowledges a component without a response; `@original` is then the message with the component. */
 function acknowledgeComponent(world: World, interaction: LocalInteraction): void {
   interaction.response = pressedMessage(interaction);
   markAnswered(world, interaction);
 }
 
-/** Edits the message that was pressed. */
+/** Edits the message with the component. */
 function updatePressed(world: World, interaction: LocalInteraction, edit: MessageEdit): LocalMessage {
   const message = pressedMessage(interaction);
   editMessage(world, message, botPermissions(world, interaction), edit);
@@ -124,13 +124,13 @@ export function editAnswer(
   if (interaction.deferred && message === interaction.response) markAnswered(world, interaction);
 }
 
-/** With the message that the caller has set. */
+/** Marks the interaction as answered; the caller has set the response. */
 function markAnswered(world: World, interaction: LocalInteraction): void {
   interaction.advance('answered');
   world.notify({ type: 'interactionAnswer', interaction });
 }
 
-/** The message whose component was used, also through a modal. @throws 50035 when there is none */
+/** The message with the used component, also for a modal that a component has opened. @throws 50035 when there is none */
 export function pressedMessage(interaction: LocalInteraction): LocalMessage {
   const { source } = interaction;
   if (source.kind === 'component') return source.message;
@@ -159,7 +159,7 @@ function post(world: World, interaction: LocalInteraction, draft: MessageDraft, 
   return message;
 }
 
-/** The first answer to a command says which command it answers. */
+/** The first response to a command has the type of the command. */
 function answerType({ source }: LocalInteraction): { type?: MessageType } {
   if (source.kind !== 'command') return {};
   return { type: source.menu ? MessageType.ContextMenuCommand : MessageType.ChatInputCommand };
@@ -171,7 +171,7 @@ function botPermissions(world: World, { channel, application }: LocalInteraction
 
 const callbackForm = z.object({ type: z.enum(T), data: z.unknown().optional() });
 
-/** Which response types are valid for which interaction. */
+/** The valid response types for each kind of interaction. */
 const FITTING: Readonly<Record<LocalInteraction['source']['kind'], readonly T[]>> = {
   command: [T.ChannelMessageWithSource, T.DeferredChannelMessageWithSource, T.Modal],
   component: [

@@ -16,7 +16,7 @@ import { recordAct } from './audit-log.js';
 import { findMember, findRole, findUser, guildOf, memberOf } from './find.js';
 import { deleteMessage } from './message-changes.js';
 
-/** Makes a user a member; a user who is one already is left unchanged. */
+/** Makes a user a member; no effect for a member. */
 export function addMember(world: World, guild: LocalGuild, user: LocalUser, options: JoinOptions = {}): LocalMember {
   const present = guild.members.get(user.id);
   if (present) return present;
@@ -38,7 +38,7 @@ export function addMember(world: World, guild: LocalGuild, user: LocalUser, opti
   return member;
 }
 
-/** Makes a bot a member: its sessions get the whole guild. */
+/** Makes a bot a member: its sessions receive GUILD_CREATE. */
 export function addBot(
   world: World,
   guild: LocalGuild,
@@ -50,7 +50,7 @@ export function addBot(
   return member;
 }
 
-/** Removes a member (left, kicked or banned); a bot's sessions lose the guild. */
+/** Removes a member (left, kicked or banned); a bot's sessions receive GUILD_DELETE. */
 export function removeMember(world: World, member: LocalMember): void {
   const { guild, user } = member;
   guild.members.delete(user.id);
@@ -64,7 +64,7 @@ export function removeMember(world: World, member: LocalMember): void {
   world.notify({ type: 'memberLeave', guild, user });
 }
 
-/** GUILD_MEMBER_UPDATE, after a member was changed. A bot receives changes of itself with any intents. */
+/** Sends GUILD_MEMBER_UPDATE. A bot receives changes of itself with any intents. */
 export function announceMember(world: World, member: LocalMember): void {
   const { guild, user } = member;
   const payload = JSON.stringify({ ...memberPayload(member), guild_id: guild.id });
@@ -182,7 +182,7 @@ export function kickMember(world: World, actor: LocalUser, member: LocalMember, 
   recordAct(world, member.guild, actor, AuditLogEvent.MemberKick, { targetId: member.user.id, reason });
 }
 
-/** Bans a user, member or not, and deletes what they wrote in the last seconds. @throws 50013 */
+/** Bans a user, member or not, and deletes their messages of the last seconds. @throws 50013 */
 export function banUser(
   world: World,
   actor: LocalUser,
@@ -325,7 +325,7 @@ export const banRoutes = [
   }),
 ];
 
-/** Members whose name or nickname begins with the text; `limit` 0 is all. */
+/** Members whose name or nickname begins with the text; a `limit` of 0 means all. */
 export function byName(members: readonly LocalMember[], query: string, limit: number): LocalMember[] {
   const start = query.toLowerCase();
   const found = members.filter(({ user, nick }) =>

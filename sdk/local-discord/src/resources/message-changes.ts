@@ -15,7 +15,7 @@ import { announceEdit } from './message-events.js';
 
 const EDITABLE_FLAGS = MessageFlags.SuppressEmbeds | MessageFlags.IsComponentsV2;
 
-/** Edits as a user or bot would. @throws 50005 unless it is their own (moderators may only suppress embeds) */
+/** Edits as a user or bot. @throws 50005 for another author's message (moderators may only suppress its embeds) */
 export function editOwnMessage(world: World, user: LocalUser, message: LocalMessage, edit: MessageEdit): void {
   const own = message.author.id === user.id;
   if (!own && !isOnlySuppression(edit)) throw discordError('notYourMessage');
@@ -68,7 +68,7 @@ export function editMessage(world: World, message: LocalMessage, permissions: bi
 
 const BULK_DELETE_REACHES_MS = 14 * 24 * 60 * 60_000;
 
-/** Deletes as a user or bot would. @throws 50013 for another's message without ManageMessages, 50003 in a DM, 50021 */
+/** Deletes as a user or bot. @throws 50013 for another author's message without ManageMessages, 50003 in a DM, 50021 */
 export function deleteOwnMessage(world: World, user: LocalUser, message: LocalMessage, reason?: string): void {
   if (message.author.id !== user.id) {
     if (message.channel.isDm) throw discordError('wrongChannelTypeDm');
@@ -83,7 +83,7 @@ export function deleteOwnMessage(world: World, user: LocalUser, message: LocalMe
   }
 }
 
-/** Deletes and announces it. */
+/** Deletes the message and sends MESSAGE_DELETE. */
 export function deleteMessage(world: World, message: LocalMessage): void {
   const { channel, interaction } = message;
   forget(message);
@@ -97,7 +97,7 @@ export function deleteMessage(world: World, message: LocalMessage): void {
   world.notify({ type: 'messageDelete', message });
 }
 
-/** Deletes 2 to 100 messages at once. Unknown ids are passed over. @throws 50003, 50013, 50016, 50034 */
+/** Deletes 2 to 100 messages at once. Unknown ids are ignored. @throws 50003, 50013, 50016, 50034 */
 export function bulkDelete(
   world: World,
   user: LocalUser,

@@ -66,7 +66,7 @@ interface HistoryRange {
   limit: number;
 }
 
-/** Messages of a channel, newest first, as Discord pages them. Without ReadMessageHistory it is an empty list. @throws 50001 */
+/** Messages of a channel, newest first, with Discord's pagination. Empty without ReadMessageHistory. @throws 50001 */
 export function messageHistory(
   world: World,
   user: LocalUser,

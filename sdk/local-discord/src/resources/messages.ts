@@ -21,7 +21,7 @@ import { announceMessage } from './message-events.js';
 import { unarchiveThread } from './threads.js';
 
 /**
- * Sends as a user or a bot would: with every permission that the message needs.
+ * Sends as a user or a bot, and checks every permission that the message needs.
  * @throws 50001, 50006, 50007, 50008, 50013, 50035, 160002, 160005, 20016
  */
 export function sendMessage(world: World, user: LocalUser, channel: LocalChannel, draft: MessageDraft): LocalMessage {
@@ -69,7 +69,7 @@ function checkDmOpen(channel: LocalChannel, from: LocalUser): void {
   }
 }
 
-/** Throws 20016 when a person writes again too soon; bots and moderators are exempt. */
+/** @throws 20016 when a user writes again too soon; bots and moderators are exempt */
 function checkSlowmode(world: World, user: LocalUser, channel: LocalChannel): void {
   if (channel.slowmodeSeconds === 0 || user.bot) return;
   const now = world.clock.now();
@@ -79,7 +79,7 @@ function checkSlowmode(world: World, user: LocalUser, channel: LocalChannel): vo
   if (last && now - last.createdAt < channel.slowmodeSeconds * 1_000) throw discordError('slowmode');
 }
 
-/** The author of a message, and what they may ping. */
+/** The author of a message, and the mentions that they may use. */
 interface Sender {
   author: MessageAuthor;
   /** As in `channelPermissions`. */
@@ -87,7 +87,7 @@ interface Sender {
   webhookId?: string;
   applicationId?: string;
   interaction?: LocalInteraction;
-  /** Shown to this person only. */
+  /** The only user who sees the message. */
   ephemeral?: boolean;
   type?: MessageType;
 }
@@ -130,7 +130,7 @@ export function postMessage(world: World, channel: LocalChannel, sender: Sender,
   return message;
 }
 
-/** How long a nonce is compared; Discord says "the past few minutes". */
+/** Time for which nonces are compared; Discord's documentation says "the past few minutes". */
 const NONCE_KEPT_MS = 3 * 60_000;
 
 const nonceKey = (authorId: string, nonce: string | number) => `${authorId}:${nonce}`;
@@ -172,7 +172,7 @@ function keep(world: World, channel: LocalChannel, message: LocalMessage): void 
   }
 }
 
-/** The message that a draft answers. Unknown: 50035, or no reference at all with `fail_if_not_exists: false`. */
+/** The message that a draft replies to. When it is unknown: 50035, or no reference with `fail_if_not_exists: false`. */
 function resolveReply(channel: LocalChannel, draft: MessageDraft): LocalMessage | undefined {
   if (!draft.replyTo) return undefined;
   const replied = channel.messagesById.get(draft.replyTo.messageId);

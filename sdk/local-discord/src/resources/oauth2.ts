@@ -21,9 +21,9 @@ const consent = z.object({
 });
 
 /**
- * What a person does on Discord's page of consent: https://discord.com/developers/docs/topics/oauth2#authorization-code-grant
- * @param address of that page, with what the application asks for
- * @returns where the browser is sent
+ * A user's decision on Discord's consent page: https://discord.com/developers/docs/topics/oauth2#authorization-code-grant
+ * @param address of that page, with the scopes that the application requests
+ * @returns the address to which the browser is redirected
  * @throws 10002, 50035
  */
 export function authorize(world: World, user: LocalUser, address: string, isAllowed: boolean): string {
@@ -65,7 +65,7 @@ export function authorize(world: World, user: LocalUser, address: string, isAllo
   return back.href;
 }
 
-/** Exchanges a code, once, for a token that speaks for the person. */
+/** Exchanges a code, once, for an access token of the user. */
 function exchange({ world, fields }: RestContext): object {
   if (fields === undefined) throw new OAuthError(400, 'invalid_request', 'the body has to be a form');
   const application = world.applications.get(fields.get('client_id') ?? '');

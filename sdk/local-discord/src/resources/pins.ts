@@ -21,7 +21,7 @@ function pinnedMessages(channel: LocalChannel): LocalMessage[] {
   return channel.messages.filter((message) => message.pinned).sort((a, b) => (b.pinnedAt ?? 0) - (a.pinnedAt ?? 0));
 }
 
-/** Pins, and says so in the channel as Discord does. @throws 50001, 50013, 30003, 50021 */
+/** Pins a message, and posts Discord's notice about it in the channel. @throws 50001, 50013, 30003, 50021 */
 export function pinMessage(world: World, user: LocalUser, message: LocalMessage): void {
   const { channel } = message;
   requirePinning(world, user, channel);
@@ -56,7 +56,7 @@ export function unpinMessage(world: World, user: LocalUser, message: LocalMessag
   world.notify({ type: 'unpin', message });
 }
 
-/** Discord split PinMessages off ManageMessages; either will do here. */
+/** Discord has separated PinMessages from ManageMessages; either is accepted here. */
 function requirePinning(world: World, user: LocalUser, channel: LocalChannel): void {
   const now = world.clock.now();
   requireInChannel(channel, user, now, 'ReadMessageHistory');
@@ -89,7 +89,7 @@ function pinsOf(context: RestContext) {
   return pinnedMessages(channel);
 }
 
-/** The old paths and the new ones pin alike. */
+/** The deprecated paths and the new ones behave alike. */
 function pinning(path: string): Route[] {
   return [
     route('PUT', path, (context) => {

@@ -43,7 +43,7 @@ export function addReaction(world: World, user: LocalUser, message: LocalMessage
   world.notify({ type: 'reactionAdd', message, user, emoji });
 }
 
-/** Takes one user's reaction away. @throws 50013 for another's without ManageMessages, 50003 for another's in a DM */
+/** Removes one user's reaction. @throws 50013 for another user's without ManageMessages, 50003 for another user's in a DM */
 export function removeReaction(
   world: World,
   actor: LocalUser,
@@ -61,7 +61,7 @@ export function removeReaction(
   world.notify({ type: 'reactionRemove', message, user: owner, emoji: reaction.emoji });
 }
 
-/** Takes all reactions away, or all with one emoji. @throws 50013 without ManageMessages, 50003 in a DM */
+/** Removes all reactions, or all with one emoji. @throws 50013 without ManageMessages, 50003 in a DM */
 export function clearReactions(world: World, actor: LocalUser, message: LocalMessage, emoji?: EmojiRef): void {
   const { channel } = message;
   if (channel.isDm) throw discordError('wrongChannelTypeDm');

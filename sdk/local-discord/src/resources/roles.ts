@@ -23,7 +23,7 @@ export function createRole(world: World, guild: LocalGuild, init: RoleInit): Loc
   return role;
 }
 
-/** GUILD_ROLE_UPDATE, after a role was changed. */
+/** Sends GUILD_ROLE_UPDATE. */
 export function announceRole(world: World, role: LocalRole): void {
   const { guild } = role;
   broadcast(world, 'GUILD_ROLE_UPDATE', { guild }, { guild_id: guild.id, role: rolePayload(role) });

@@ -16,7 +16,7 @@ import { channelOf, findMessage, findUser } from './find.js';
 import { sendMessage } from './messages.js';
 import { addThreadMember, createThread, removeThreadMember } from './threads.js';
 
-/** Starts a thread as a user or bot would. @throws 50001, 50006, 50013, 50024, 160004 */
+/** Starts a thread as a user or bot. @throws 50001, 50006, 50013, 50024, 160004 */
 export function startThread(
   world: World,
   user: LocalUser,
@@ -57,7 +57,7 @@ function start(context: RestContext, where: Parameters<typeof startThread>[2]): 
   });
 }
 
-/** A list of threads, with the memberships of the bot that asks. */
+/** A list of threads, with the memberships of the requesting bot. */
 export function threadList(context: RestContext, threads: readonly LocalChannel[]) {
   const { user, world } = context;
   const visible = threads.filter((thread) => canView(thread, user, world.clock.now()));

@@ -17,11 +17,11 @@ interface ThreadOptions {
   invitable?: boolean | undefined;
   slowmodeSeconds?: number | undefined;
   appliedTags?: readonly string[] | undefined;
-  /** Attaches the thread to this message; the thread then has its id. */
+  /** The message that the thread is attached to; the thread then has the same id. */
   from?: LocalMessage | undefined;
 }
 
-/** Starts a thread and announces it. It does not check permissions. @throws 50024, 160004 */
+/** Starts a thread and sends THREAD_CREATE, without a check of permissions. @throws 50024, 160004 */
 export function createThread(
   world: World,
   parent: LocalChannel,
@@ -66,7 +66,7 @@ function threadType(parent: LocalChannel, options: ThreadOptions): ChannelType {
   return options.type ?? ChannelType.PrivateThread;
 }
 
-/** A message in an archived thread opens it again. */
+/** A message in an archived thread reopens it. */
 export function unarchiveThread(world: World, channel: LocalChannel): void {
   if (!channel.thread?.archived) return;
   channel.thread.archived = false;
@@ -100,8 +100,8 @@ export function announceThread(world: World, thread: LocalChannel): void {
 }
 
 /**
- * THREAD_MEMBERS_UPDATE; a bot that loses sight of the thread by it must still hear, so the caller may name who hears. Without the intent for
- * members a bot only hears of itself: https://docs.discord.com/developers/events/gateway-events#thread-members-update
+ * Sends THREAD_MEMBERS_UPDATE. The caller may name the receiving bots, because a bot that loses access to the thread by the change receives the event, too.
+ * Without the intent for members a bot receives only events about itself: https://docs.discord.com/developers/events/gateway-events#thread-members-update
  */
 function announceThreadMember(
   world: World,

@@ -58,7 +58,7 @@ export const userRoutes = [
   route('GET', '/users/:userId', ({ world, param }) => userPayload(findUser(world, param('userId')))),
 ];
 
-/** The DM of two users: the one they have, or a new one. @throws 50007 with oneself or between bots */
+/** The DM of two users: the existing one, or a new one. @throws 50007 with oneself or between bots */
 export function openDm(world: World, from: LocalUser, to: LocalUser): LocalChannel {
   if (from === to || (from.bot && to.bot)) throw discordError('cannotDm');
   const present = from.dms.get(to.id);

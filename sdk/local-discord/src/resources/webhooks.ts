@@ -22,7 +22,7 @@ import { createThread } from './threads.js';
 
 const MAX_PER_CHANNEL = 15;
 
-/** Makes an incoming webhook. @throws 30007 */
+/** Creates an incoming webhook. @throws 30007 */
 function createWebhook(
   world: World,
   channel: LocalChannel,
@@ -172,7 +172,7 @@ export const webhookRoutes = [
 
 const BASE = '/webhooks/:webhookId/:token';
 
-/** The same paths serve webhooks, and interactions under their application's id. */
+/** The same paths serve webhooks and interactions; an interaction uses its application's id. */
 type Holder = { interaction: LocalInteraction; webhook?: never } | { webhook: LocalWebhook; interaction?: never };
 
 function holderOf({ world, param }: RestContext): Holder {

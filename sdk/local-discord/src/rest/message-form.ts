@@ -5,16 +5,16 @@ import { checkComponents } from '../rules/components.js';
 import type { MessageDraft, MessageEdit } from '../rules/messages.js';
 import type { UploadedFile } from '../state/messages.js';
 
-/** An id as it stands in bodies: decimal digits, now and then as a number. */
+/** An id in a request body: decimal digits, in a string or a number. */
 export const snowflake = z.union([z.string(), z.number().transform(String)]).refine((id) => /^\d{1,20}$/.test(id), {
   params: { code: 'NUMBER_TYPE_COERCE' },
   error: (issue) => `Value "${String(issue.input)}" is not snowflake.`,
 });
 
-/** A picture as it stands in bodies (https://docs.discord.com/developers/reference#image-data). */
+/** A picture in a request body (https://docs.discord.com/developers/reference#image-data). */
 export const imageData = z.string().regex(/^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$/);
 
-/** The hash under which Discord knows a picture. */
+/** The hash that identifies a picture on the CDN. */
 export function imageHash(data: string): string {
   return createHash('sha256').update(data).digest('hex').slice(0, 32);
 }
@@ -49,7 +49,7 @@ const shape = z.object({
     .exactOptional(),
 });
 
-/** Builders send `null` for what was cleared; Discord takes it as missing. */
+/** Builders send `null` for removed values; Discord treats `null` as missing. */
 const embedForm = z.preprocess((value) => withoutNulls(value), shape);
 
 function withoutNulls(value: unknown): unknown {
@@ -92,7 +92,7 @@ const common = {
   allowed_mentions: allowedMentions.nullish(),
 };
 
-/** Attachments that stay have their own id; new ones an index into the uploaded files. */
+/** Existing attachments are referred to by their id, new ones by their index in the uploaded files. */
 const attachmentRefs = z.array(z.object({ id: z.union([z.string(), z.number()]) }));
 
 export const messageForm = z.object({

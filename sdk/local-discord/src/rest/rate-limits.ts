@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../state/events.js';
 
-/** `strict` limits approximately like Discord; `generous` never delays a test. */
+/** `strict` approximates Discord's limits; `generous` never delays a test. */
 export type RateLimitMode = 'generous' | 'strict';
 
 interface Rule {
@@ -31,7 +31,7 @@ const STRICT_RULES: Readonly<Record<string, Rule>> = {
   'DELETE /channels/:channelId/messages/:messageId/reactions/:emoji/:userId': { limit: 1, windowMs: 250 },
 };
 const STRICT_GLOBAL: Rule = { limit: 50, windowMs: 1_000 };
-/** The ids that split a route's bucket. */
+/** The ids that separate a route's buckets. */
 const MAJOR = ['channelId', 'guildId', 'webhookId', 'interactionId'] as const;
 
 export interface RateLimits {
@@ -45,7 +45,7 @@ export interface RateLimits {
   ): RateLimitDecision;
 }
 
-/** Buckets by the injected clock. Interactions and their webhooks do not count against the global limit, as on Discord. */
+/** Buckets on the injected clock. Interactions and their webhooks do not count towards the global limit, as on Discord. */
 export function createRateLimits(clock: Clock, mode: RateLimitMode): RateLimits {
   const buckets = new Map<string, Bucket>();
   const take = (key: string, rule: Rule): { bucket: Bucket; ok: boolean } => {

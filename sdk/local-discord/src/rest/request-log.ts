@@ -3,18 +3,18 @@ import { channel } from 'node:diagnostics_channel';
 /** One REST request of a client, with the response. */
 export interface LoggedRequest {
   readonly method: string;
-  /** As it came, without host and `/api/v10`: `/channels/1/messages`. */
+  /** The path without host and `/api/v10`: `/channels/1/messages`. */
   readonly path: string;
-  /** As Discord documents it: `/channels/:channelId/messages`. */
+  /** The route in Discord's documentation: `/channels/:channelId/messages`. */
   readonly route: string;
   readonly query: URLSearchParams;
   readonly body: unknown;
   /** Names of the uploaded files. */
   readonly files: readonly string[];
-  /** The audit-log reason, decoded. */
+  /** The decoded audit-log reason. */
   readonly reason: string | undefined;
   readonly status: number;
-  /** By the injected clock. */
+  /** Time on the injected clock. */
   readonly at: number;
 }
 
@@ -22,7 +22,7 @@ const KEPT = 10_000;
 
 /** The clients' requests, oldest first. The newest 10,000 are kept. */
 export class RequestLog {
-  /** Turn it off if thousands of requests are made per second. */
+  /** Set it to `false` when thousands of requests are made per second. */
   enabled = true;
   readonly #entries: LoggedRequest[] = [];
 
@@ -30,7 +30,7 @@ export class RequestLog {
     return this.#entries;
   }
 
-  /** Those of one method and one route, as in `LoggedRequest.route`. */
+  /** Requests of one method and one route, as in `LoggedRequest.route`. */
   of(method: string, route: string): LoggedRequest[] {
     return this.#entries.filter((entry) => entry.method === method && entry.route === route);
   }
@@ -46,16 +46,16 @@ export class RequestLog {
   }
 }
 
-/** One REST request with its answer, as it went over the wire. */
+/** A REST request with its response, as sent and received. */
 export interface RestExchange {
   readonly method: string;
-  /** As Discord documents it: `/channels/:channelId/messages`. */
+  /** The route in Discord's documentation: `/channels/:channelId/messages`. */
   readonly route: string;
-  /** The names of the query parameters that came along. */
+  /** The names of the query parameters. */
   readonly query: readonly string[];
-  /** The JSON body; of a form with files its `payload_json`. */
+  /** The JSON body; for a form with files, its `payload_json`. */
   readonly requestBody: unknown;
-  /** Missing if an injected fault replaced it. */
+  /** Missing if a simulated fault replaced the response. */
   readonly response: { readonly status: number; readonly body?: unknown } | undefined;
 }
 
@@ -64,7 +64,7 @@ export const REST_EXCHANGES = 'cinnabar:local-discord:rest';
 
 const exchanges = channel(REST_EXCHANGES);
 
-/** Publishes an exchange; costs next to nothing while there are no subscribers. */
+/** Publishes an exchange; nearly free without subscribers. */
 export function publishExchange(exchange: () => RestExchange): void {
   if (exchanges.hasSubscribers) exchanges.publish(exchange());
 }

@@ -9,16 +9,16 @@ import type { UploadedFile } from '../state/messages.js';
 import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 
-/** What a route answers: `undefined` is 204, an object 200, and `created()` 201. */
+/** The result of a route: `undefined` responds with 204, an object with 200, and `created()` with 201. */
 type RouteResult = object | undefined;
 
 export interface Route {
   readonly method: Method;
-  /** As Discord documents it, with `:names`: `/channels/:channelId/messages`. */
+  /** The path in Discord's documentation, with `:names`: `/channels/:channelId/messages`. */
   readonly path: string;
-  /** False where the token is in the path (webhooks, interactions). */
+  /** `false` when the token is in the path (webhooks, interactions). */
   readonly authenticated: boolean;
-  /** The OAuth2 scope with which a person's token is accepted as well. */
+  /** The OAuth2 scope with which a user's access token is accepted as well. */
   readonly scope?: string;
   readonly handle: (context: RestContext) => RouteResult | Promise<RouteResult>;
 }
@@ -28,7 +28,7 @@ export function route(method: Method, path: string, handle: Route['handle']): Ro
   return { method, path, authenticated: true, handle };
 }
 
-/** A route for a bot's token, or for that of a person who has granted the scope to an application. */
+/** A route for a bot's token, or for the access token of a user who has granted the scope. */
 export function personRoute(method: Method, path: string, scope: string, handle: Route['handle']): Route {
   return { method, path, authenticated: true, scope, handle };
 }
@@ -38,7 +38,7 @@ export function openRoute(method: Method, path: string, handle: Route['handle'])
   return { method, path, authenticated: false, handle };
 }
 
-/** An answer with status 201. */
+/** A response with status 201. */
 export class Created {
   readonly body: object;
   constructor(body: object) {
@@ -46,29 +46,29 @@ export class Created {
   }
 }
 
-/** One request on its way through a route. */
+/** A request and the methods to read it. */
 export interface RestContext {
   readonly world: World;
-  /** The bot that asks. On routes with a token in the path, throws 401 unless a bot token was sent as well. */
+  /** The requesting bot. @throws 401 on routes with a token in the path, unless a bot token was sent as well */
   readonly application: LocalApplication;
-  /** The bot's user, or the person to whom the token belongs. */
+  /** The bot's user, or the user of the access token. */
   readonly user: LocalUser;
   readonly query: URLSearchParams;
   readonly files: readonly UploadedFile[];
-  /** The audit-log reason that came along. */
+  /** The audit-log reason of the request. */
   readonly reason: string | undefined;
   /** The fields of a form in the body. */
   readonly fields: URLSearchParams | undefined;
-  /** The JSON body as it came. */
+  /** The JSON body, unchecked. */
   readonly json: unknown;
   param(name: string): string;
   /** The JSON body, checked. @throws 50035 with Discord's tree */
   form<T>(schema: ZodType<T>): T;
-  /** A part of the body, checked the same way. */
+  /** A part of the body, checked. @throws 50035 */
   parse<T>(schema: ZodType<T>, json: unknown): T;
 }
 
-/** The caller: a bot, a person through an application, or an unknown one. */
+/** The caller: a bot, a user through an application, or unknown. */
 export interface Requester {
   readonly application?: LocalApplication | undefined;
   readonly person?: LocalUser | undefined;
@@ -177,7 +177,7 @@ async function readMultipart(request: IncomingMessage, contentType: string): Pro
   return { json, files: uploads.map(({ field, file }) => describeUpload(field, file, json)) };
 }
 
-/** `attachments: [{ id: 0, filename, description }]` in the JSON speaks of the upload named `files[0]`. */
+/** Adds the description in `attachments: [{ id: 0, filename, description }]` of the JSON to the upload `files[0]`. */
 function describeUpload(field: string, file: UploadedFile, json: unknown): UploadedFile {
   const index = /^files\[(\d+)\]$/.exec(field)?.[1];
   if (index === undefined || typeof json !== 'object' || json === null || !('attachments' in json)) return file;
@@ -194,7 +194,7 @@ function describeUpload(field: string, file: UploadedFile, json: unknown): Uploa
   return file;
 }
 
-/** Checks a body against its schema. @throws 50035 with the complaints where Discord puts them */
+/** Checks a body against its schema. @throws 50035 with the errors at Discord's paths */
 function parseForm<T>(schema: ZodType<T>, json: unknown): T {
   const result = schema.safeParse(json ?? {});
   if (result.success) return result.data;

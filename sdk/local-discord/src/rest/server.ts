@@ -63,7 +63,7 @@ async function serve(
   const { faults, log, world } = services;
   const method = request.method ?? 'GET';
   const version = /^\/api(?:\/v(\d+))?(\/.*)$/.exec(url.pathname);
-  // discord.js writes the `@me` of some paths encoded. No id and no emoji holds an @.
+  // discord.js encodes the `@me` of some paths. Ids and emoji contain no @.
   const path = (version?.[2] ?? url.pathname).replaceAll('%40', '@');
   const match = findRoute(method, path);
   const fault = faults.take(method, match?.route.path ?? path, path);
@@ -104,7 +104,7 @@ interface Incoming {
   fault: RestFault | undefined;
 }
 
-/** The answer; `undefined` means: cut the connection. */
+/** @returns the response; `undefined` cuts the connection */
 async function decide(
   services: RestServices,
   request: IncomingMessage,
@@ -160,7 +160,7 @@ async function holdBack(traffic: Traffic, until: Promise<void>): Promise<void> {
   traffic.release();
 }
 
-/** The bot whose token came along. */
+/** The bot of the request's token. */
 function authenticate(world: World, request: IncomingMessage): LocalApplication | undefined {
   const token = request.headers.authorization?.replace(/^Bot /, '');
   if (token === undefined) return undefined;
@@ -168,7 +168,7 @@ function authenticate(world: World, request: IncomingMessage): LocalApplication 
   return undefined;
 }
 
-/** The person to whom an OAuth2 token belongs. */
+/** The user of an OAuth2 access token. */
 function personOf(world: World, request: IncomingMessage, scope: string | undefined): LocalUser | undefined {
   const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
   const access = bearer === undefined ? undefined : world.accessTokens.get(bearer);
@@ -221,5 +221,5 @@ const routes: readonly Route[] = [
   ...webhookMessageRoutes,
   ...webhookRoutes,
 ];
-/** One for all local Discords of a process: every test starts one. */
+/** Shared by all local Discords of the process, since every test starts one. */
 const findRoute = createRouter(routes);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FormIssue } from '../errors.js';
 
-/** A component of any kind, read without trust. */
+/** The fields that every kind of component may have, unvalidated. */
 export interface AnyComponent {
   type: number;
   [key: string]: unknown;
@@ -32,12 +32,12 @@ export function isSelect(component: AnyComponent): boolean {
   return SELECTS.has(component.type);
 }
 
-/** Whether a click on it makes an interaction. */
+/** Whether a click on it creates an interaction. */
 export function isClickable(component: AnyComponent): boolean {
   return component.type === ComponentKind.Button && component.style !== LINK_STYLE && component.style !== PREMIUM_STYLE;
 }
 
-/** The component and everything inside it, each with its path. */
+/** The component and all nested ones, each with its path. */
 export function* walkComponents(
   components: readonly unknown[],
   path: readonly (string | number)[] = [],
@@ -58,7 +58,7 @@ function isAnyComponent(value: unknown): value is AnyComponent {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'number';
 }
 
-/** Discord's complaints about a message's components. See https://discord.com/developers/docs/components/reference */
+/** Discord's errors about a message's components. See https://discord.com/developers/docs/components/reference */
 export function checkComponents(components: readonly unknown[]): FormIssue[] {
   const issues: FormIssue[] = [];
   const ids = new Set<unknown>();

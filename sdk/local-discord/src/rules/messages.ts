@@ -16,7 +16,7 @@ import type { LocalUser } from '../state/users.js';
 
 import type { World } from '../world.js';
 
-/** Without MessageContent a bot reads its own messages, DMs, and messages that mention it; of others only that they exist. */
+/** Without MessageContent a bot reads the content of its own messages, DMs, and messages that mention it, and receives all others without content. */
 function concerns(message: LocalMessage, application: LocalApplication): boolean {
   return (
     message.channel.isDm ||
@@ -26,19 +26,19 @@ function concerns(message: LocalMessage, application: LocalApplication): boolean
   );
 }
 
-/** How a bot reads messages over REST: its application's switch decides. */
+/** Content in REST responses depends on the application's setting. */
 export function restViewer(application: LocalApplication): MessageViewer {
   const all = application.privilegedIntents.has('MessageContent');
   return { userId: application.id, content: (message) => all || concerns(message, application) };
 }
 
-/** How a session reads messages from the gateway: its intents decide. */
+/** Content in gateway events depends on the session's intents. */
 export function sessionViewer(session: GatewaySession): MessageViewer {
   const all = (session.intents & GatewayIntentBits.MessageContent) !== 0;
   return { userId: session.application.id, content: (message) => all || concerns(message, session.application) };
 }
 
-/** For data about an application's own actions (webhooks, interactions): everything. */
+/** Content in responses about an application's own webhooks and interactions is always included. */
 export function fullViewer(userId: string): MessageViewer {
   return { userId, content: () => true };
 }
@@ -47,7 +47,7 @@ const MAX_CONTENT = 2_000;
 const MAX_FILES = 10;
 const MAX_EMBED_TEXT = 6_000;
 
-/** Throws 50035 with Discord's tree when something is too long or too many. */
+/** @throws 50035 with Discord's error tree when a text is too long or there are too many elements */
 export function checkLimits(draft: MessageDraft | MessageEdit): void {
   const issues: FormIssue[] = [];
   if ((draft.content?.length ?? 0) > MAX_CONTENT) {
@@ -69,7 +69,7 @@ export function checkLimits(draft: MessageDraft | MessageEdit): void {
   if (issues.length > 0) throw invalidForm(...issues);
 }
 
-/** Throws 50006 when nothing would be shown. */
+/** @throws 50006 for an empty message */
 export function checkNotEmpty(draft: MessageDraft): void {
   const filled =
     (draft.content ?? '').trim() !== '' ||
@@ -79,7 +79,7 @@ export function checkNotEmpty(draft: MessageDraft): void {
   if (!filled) throw discordError('emptyMessage');
 }
 
-/** Throws 50035 when a message of the new components also carries content or embeds, as Discord does. */
+/** @throws 50035 for a message of the new components that also has content or embeds */
 export function checkComponentsV2(flags: number, draft: MessageDraft | MessageEdit): void {
   if (!(flags & MessageFlags.IsComponentsV2)) return;
   for (const field of ['content', 'embeds'] as const) {
@@ -107,7 +107,7 @@ function embedText(draft: MessageDraft | MessageEdit): number {
   return length;
 }
 
-/** `allowed_mentions` as it comes with a message. See https://discord.com/developers/docs/resources/message#allowed-mentions-object */
+/** `allowed_mentions` of a message. See https://discord.com/developers/docs/resources/message#allowed-mentions-object */
 interface AllowedMentions {
   parse?: readonly string[] | undefined;
   users?: readonly string[] | undefined;
@@ -120,7 +120,7 @@ const USER = /<@!?(\d{1,20})>/g;
 const ROLE = /<@&(\d{1,20})>/g;
 const EVERYONE = /@(?:everyone|here)\b/;
 
-/** Whom the content pings. Mentions in code are text; the sender's permissions (as bits) decide about @everyone and roles. */
+/** The mentions in the content. Mentions in code are text; @everyone and roles depend on the sender's permissions (as bits). */
 export function findMentions(
   world: World,
   channel: LocalChannel,
@@ -141,7 +141,7 @@ export function findMentions(
   };
 }
 
-/** Throws 50035 when a list and its `parse` keyword exclude each other, as Discord does. */
+/** @throws 50035 when a list and its `parse` keyword exclude each other */
 export function validateAllowedMentions(allowed: AllowedMentions | undefined): void {
   for (const kind of ['users', 'roles'] as const) {
     const list = allowed?.[kind] ?? [];
@@ -181,7 +181,7 @@ const PICTOGRAPH =
   /^\p{Extended_Pictographic}(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\uFE0F|\u200D|[\u{E0020}-\u{E007F}])*$/u;
 const CUSTOM = /^(?:<a?:)?(\w{2,32}):(\d{1,20})>?$/;
 
-/** Reads an emoji as URLs and people write it: `👍`, `name:id` or `<:name:id>`. @throws 10014 for anything else */
+/** Parses an emoji in the form of URLs or of messages: `👍`, `name:id` or `<:name:id>`. @throws 10014 for anything else */
 export function parseEmoji(world: World, text: string): EmojiRef {
   const custom = CUSTOM.exec(text);
   if (!custom) {

@@ -2,19 +2,19 @@ import { PermissionFlagsBits } from 'discord-api-types/v10';
 
 export type PermissionName = keyof typeof PermissionFlagsBits;
 
-/** Permissions as a test writes them: names, or the bits themselves. */
+/** Permissions in a test: names, or the bits. */
 export type PermissionSet = bigint | readonly PermissionName[];
 
-/** Every permission there is. */
+/** All permissions. */
 export const ALL_PERMISSIONS: bigint = Object.values(PermissionFlagsBits).reduce((all, bit) => all | bit, 0n);
 
-/** The names, as one number. */
+/** The names, as bits. */
 export function permissionBits(permissions: PermissionSet): bigint {
   if (typeof permissions === 'bigint') return permissions;
   return permissions.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
 }
 
-/** What @everyone may do in a new guild. */
+/** The permissions of @everyone in a new guild. */
 export const EVERYONE_PERMISSIONS = permissionBits([
   'ViewChannel',
   'CreateInstantInvite',
@@ -44,7 +44,7 @@ export const EVERYONE_PERMISSIONS = permissionBits([
   'RequestToSpeak',
 ]);
 
-/** What a bot is invited with unless the test says otherwise: enough to moderate, but not Administrator. */
+/** The default permissions of an invited bot: enough to moderate, without Administrator. */
 export const BOT_PERMISSIONS = permissionBits([
   'ViewChannel',
   'SendMessages',

@@ -7,13 +7,13 @@ import { ALL_PERMISSIONS, type PermissionName } from './permission-names.js';
 
 const { Administrator, ReadMessageHistory, SendMessages, SendMessagesInThreads, ViewChannel } = PermissionFlagsBits;
 const WHILE_TIMED_OUT = ViewChannel | ReadMessageHistory;
-/** Without effect for a user who cannot send. */
+/** Permissions without effect for a user who cannot send messages. */
 const NEEDS_SENDING =
   PermissionFlagsBits.MentionEveryone |
   PermissionFlagsBits.SendTTSMessages |
   PermissionFlagsBits.AttachFiles |
   PermissionFlagsBits.EmbedLinks;
-/** A DM has no roles: both ends may do these, and nothing else. */
+/** The permissions of both participants of a DM, which has no roles. */
 const DM_PERMISSIONS =
   ViewChannel |
   SendMessages |
@@ -25,7 +25,7 @@ const DM_PERMISSIONS =
   PermissionFlagsBits.UseApplicationCommands |
   PermissionFlagsBits.PinMessages;
 
-/** What a member's roles grant in the guild as a whole. See https://discord.com/developers/docs/topics/permissions */
+/** The permissions of a member's roles in the guild. See https://discord.com/developers/docs/topics/permissions */
 export function guildPermissions(member: LocalMember, now: number): bigint {
   const { guild } = member;
   if (guild.ownerId === member.user.id) return ALL_PERMISSIONS;
@@ -35,7 +35,7 @@ export function guildPermissions(member: LocalMember, now: number): bigint {
   return isTimedOut(member, now) ? bits & WHILE_TIMED_OUT : bits;
 }
 
-/** What a user may do in a channel; 0 when the user is not a member. */
+/** The permissions of a user in a channel; 0 for a user who is not a member. */
 export function channelPermissions(channel: LocalChannel, user: LocalUser, now: number): bigint {
   if (!channel.guild) return channel.recipients.includes(user) ? DM_PERMISSIONS : 0n;
   const member = channel.guild.members.get(user.id);
@@ -71,7 +71,7 @@ function isTimedOut(member: LocalMember, now: number): boolean {
   return member.timedOutUntil !== null && member.timedOutUntil > now;
 }
 
-/** Whether the channel is visible to that user. A private thread is visible to its members and to moderators. */
+/** Whether the user can see the channel. A private thread is visible to its members and to moderators. */
 export function canView(channel: LocalChannel, user: LocalUser, now: number): boolean {
   const bits = channelPermissions(channel, user, now);
   if (!(bits & ViewChannel)) return false;
@@ -93,7 +93,7 @@ export function hasChannelPermission(
   return (channelPermissions(channel, user, now) & wanted) === wanted;
 }
 
-/** Throws 50001 when the channel is hidden from the user, 50013 when one of the permissions is missing there. */
+/** @throws 50001 when the user cannot see the channel, 50013 when one of the permissions is missing there */
 export function requireInChannel(
   channel: LocalChannel,
   user: LocalUser,
@@ -106,14 +106,14 @@ export function requireInChannel(
   }
 }
 
-/** The user's membership; throws 10004 for a user who is not in the guild (Discord hides it from them). */
+/** The user's membership. @throws 10004 for a user who is not in the guild (Discord hides it from them) */
 function memberOf(guild: LocalGuild, user: LocalUser): LocalMember {
   const member = guild.members.get(user.id);
   if (!member) throw discordError('unknownGuild');
   return member;
 }
 
-/** Throws 50013 unless the user has all the permissions in the guild. */
+/** @throws 50013 unless the user has all the permissions in the guild */
 export function requireInGuild(
   guild: LocalGuild,
   user: LocalUser,
@@ -128,25 +128,25 @@ export function requireInGuild(
   return member;
 }
 
-/** Compares roles: the higher position wins, then the older id. */
+/** Compares roles: the higher position ranks higher, then the older id. */
 function compareRoles(a: LocalRole, b: LocalRole): number {
   return a.position - b.position || Number(BigInt(b.id) - BigInt(a.id));
 }
 
-/** The highest role of a member; @everyone when they have none. */
+/** The highest role of a member; @everyone when they have no other. */
 function highestRole(member: LocalMember): LocalRole {
   let highest = member.guild.everyone;
   for (const role of member.roles) if (compareRoles(role, highest) > 0) highest = role;
   return highest;
 }
 
-/** Throws 50013 unless the actor is above the role (or owns the guild). */
+/** @throws 50013 unless the actor is above the role (or owns the guild) */
 export function requireAboveRole(actor: LocalMember, role: LocalRole): void {
   if (actor.guild.ownerId === actor.user.id) return;
   if (compareRoles(highestRole(actor), role) <= 0) throw discordError('missingPermissions');
 }
 
-/** Throws 50013 unless the actor may kick, ban, rename or time out the target. No one outranks the guild's owner. */
+/** @throws 50013 unless the actor may kick, ban, rename or time out the target. No member ranks above the guild's owner */
 export function requireAbove(actor: LocalMember, target: LocalMember): void {
   if (actor === target) return;
   if (actor.guild.ownerId === target.user.id) throw discordError('missingPermissions');

@@ -3,7 +3,7 @@ import type { LocalUser } from './users.js';
 
 export type PrivilegedIntent = 'GuildMembers' | 'GuildPresences' | 'MessageContent';
 
-/** Who owns an application together. The owner of the team is its first member. */
+/** The joint owners of an application. The first member is the owner of the team. */
 export interface LocalTeam {
   readonly id: string;
   readonly name: string;
@@ -17,16 +17,16 @@ export interface LocalApplication {
   readonly user: LocalUser;
   readonly owner: LocalUser;
   readonly team: LocalTeam | undefined;
-  /** What the bot logs in with. */
+  /** The token with which the bot logs in. */
   readonly token: string;
-  /** With which it exchanges codes of OAuth2. */
+  /** The secret with which it exchanges OAuth2 codes. */
   readonly clientSecret: string;
-  /** Where the developer portal lets OAuth2 send browsers: none unless added. */
+  /** Addresses to which OAuth2 may redirect browsers, as in the developer portal; empty unless added. */
   readonly redirectUris: Set<string>;
   description: string;
-  /** What the bot shows of itself, by its last IDENTIFY or presence update. */
+  /** The bot's presence, by its last IDENTIFY or presence update. */
   presence: GatewayPresenceUpdateData | undefined;
-  /** The switches of the developer portal. All are on unless the test says otherwise. */
+  /** The settings of the developer portal. All are on unless a test changes them. */
   readonly privilegedIntents: ReadonlySet<PrivilegedIntent>;
   /** By command id. */
   readonly globalCommands: Map<string, LocalCommand>;

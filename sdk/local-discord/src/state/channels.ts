@@ -3,7 +3,7 @@ import type { LocalGuild } from './guilds.js';
 import type { LocalMessage } from './messages.js';
 import type { LocalUser } from './users.js';
 
-/** What only a thread has. */
+/** The fields that only threads have. */
 export interface ThreadState {
   readonly owner: LocalUser;
   readonly members: Map<string, number>;
@@ -16,7 +16,7 @@ export interface ThreadState {
   appliedTags: string[];
 }
 
-/** A tag that posts in a forum may carry. */
+/** A tag for posts in a forum. */
 export interface ForumTag {
   readonly id: string;
   name: string;
@@ -56,7 +56,7 @@ export class LocalChannel {
   userLimit = 0;
   deleted = false;
   availableTags: ForumTag[] = [];
-  /** Both ends of a DM. */
+  /** The participants of a DM. */
   readonly recipients: LocalUser[] = [];
   readonly overwrites = new Map<string, Overwrite>();
   readonly messagesById = new Map<string, LocalMessage>();
@@ -68,7 +68,7 @@ export class LocalChannel {
     this.guild = guild;
   }
 
-  /** What everyone in the channel can see, oldest first. */
+  /** The messages that everyone in the channel can see, oldest first. */
   get messages(): LocalMessage[] {
     return [...this.messagesById.values()].filter((message) => !message.ephemeral);
   }
@@ -85,13 +85,13 @@ export class LocalChannel {
     return !WITHOUT_MESSAGES.has(this.type);
   }
 
-  /** The mention, so that a channel can stand in a template string. */
+  /** The mention, so that a channel can be used in a template string. */
   toString(): string {
     return `<#${this.id}>`;
   }
 }
 
-/** What a channel grants or denies to one role or member, over what their roles say. */
+/** The permissions that a channel grants or denies to a role or member, in addition to those of the roles. */
 export interface Overwrite {
   readonly id: string;
   readonly kind: 'role' | 'member';

@@ -5,7 +5,7 @@ import type { LocalInteraction } from './interactions.js';
 import type { EmojiRef, LocalMessage } from './messages.js';
 import type { LocalUser } from './users.js';
 
-/** Where the local Discord reads the time (milliseconds since 1970). Ids, rate limits, the 3-second rule and token lifetimes follow it. */
+/** The source of time of the local Discord (milliseconds since 1970). Ids, rate limits, the 3-second rule and token lifetimes depend on it. */
 export interface Clock {
   now(): number;
 }
@@ -14,9 +14,8 @@ export interface Clock {
 export const systemClock: Clock = { now: () => Date.now() };
 
 /**
- * What happened, for observers (a console, a test): in server order, published before the request that caused it is answered.
- * An ephemeral message arrives as `messageCreate` with `message.visibleTo` set; a deferred answer as `interactionDefer`, then,
- * once it has something to show, as `messageCreate`.
+ * An event for observers (a console, a test): in server order, published before the request that caused it is answered. An ephemeral message arrives as
+ * `messageCreate` with `message.visibleTo` set; a deferred response as `interactionDefer`, then, once it has content, as `messageCreate`.
  */
 export type LocalEvent =
   | { type: 'messageCreate'; message: LocalMessage }

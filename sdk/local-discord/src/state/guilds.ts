@@ -13,13 +13,13 @@ import type { LocalUser } from './users.js';
 export interface JoinOptions {
   roles?: readonly LocalRole[];
   nick?: string;
-  /** Has not accepted the rules of the server yet. */
+  /** Whether the member has not accepted the rules of the server yet. */
   pending?: boolean;
 }
 
 export interface RoleInit {
   name?: string | undefined;
-  /** Default: none. */
+  /** Default: no permissions. */
   permissions?: PermissionSet | undefined;
   color?: number | undefined;
   hoist?: boolean | undefined;
@@ -29,7 +29,7 @@ export interface RoleInit {
   botId?: string | undefined;
 }
 
-/** What a channel grants or denies to a role or a person. */
+/** The permissions that a channel grants or denies to a role or a user. */
 export interface OverwriteInit {
   for: LocalRole | LocalUser;
   allow?: PermissionSet;
@@ -40,7 +40,7 @@ export type ChannelKind = 'text' | 'voice' | 'category' | 'announcement' | 'stag
 
 export interface ChannelInit {
   name: string;
-  /** `'text'` unless told. */
+  /** Default: `'text'`. */
   type?: ChannelKind | ChannelType | undefined;
   parent?: LocalChannel | undefined;
   topic?: string | null | undefined;
@@ -58,16 +58,16 @@ export interface LocalGuild {
   name: string;
   ownerId: string;
   description: string | null;
-  /** Where Discord posts its own notices. */
+  /** The channel in which Discord posts its notices. */
   systemChannelId: string | null;
   readonly everyone: LocalRole;
   readonly roles: Map<string, LocalRole>;
   readonly members: Map<string, LocalMember>;
-  /** Threads are in `threads`. */
+  /** Channels without threads, which are in `threads`. */
   readonly channels: Map<string, LocalChannel>;
   readonly threads: Map<string, LocalChannel>;
   readonly emojis: Map<string, LocalEmoji>;
-  /** Who is banned, and why. */
+  /** Bans, with their reasons. */
   readonly bans: Map<string, { user: LocalUser; reason: string | null }>;
   /** The actions of moderators and bots, oldest first; without those of `LocalGuild`'s own methods. */
   readonly auditLog: LocalAuditLogEntry[];
@@ -99,13 +99,13 @@ export interface LocalGuild {
   rename(user: LocalUser, nick: string | null): void;
   /** Creates an invite code for the guild. */
   createInvite(code: string): void;
-  /** The member accepts the rules of the server: the membership screening is passed. */
+  /** Lets the member accept the rules of the server, which passes the membership screening. */
   passScreening(user: LocalUser): void;
 
-  /** Text unless `type` says otherwise. */
+  /** Default type: text. */
   createChannel(init: ChannelInit): LocalChannel;
 
-  /** Sets what a channel grants and denies to a role or a person, instead of what it did before. */
+  /** Replaces the permissions that a channel grants and denies to a role or a user. */
   overwrite(channel: LocalChannel, init: OverwriteInit): void;
 
   deleteChannel(channel: LocalChannel): void;
@@ -126,7 +126,7 @@ export class LocalRole {
   color = 0;
   hoist = false;
   mentionable = false;
-  /** Set on the role that came with a bot. */
+  /** The bot whose invitation created the role. */
   botId: string | undefined;
 
   constructor(guild: LocalGuild, id: string, name: string, permissions: bigint) {
@@ -136,7 +136,7 @@ export class LocalRole {
     this.permissions = permissions;
   }
 
-  /** The mention, so that a role can stand in a template string. */
+  /** The mention, so that a role can be used in a template string. */
   toString(): string {
     return `<@&${this.id}>`;
   }
@@ -147,25 +147,25 @@ export interface LocalMember {
   readonly user: LocalUser;
   readonly guild: LocalGuild;
   nick: string | null;
-  /** The hash of the picture for this guild. */
+  /** The hash of the member's picture for this guild. */
   avatar: string | null;
-  /** Without @everyone. */
+  /** The member's roles, without @everyone. */
   readonly roles: Set<LocalRole>;
   readonly joinedAt: number;
-  /** Milliseconds since 1970; null when not timed out. */
+  /** End of a time-out in milliseconds since 1970; null when there is none. */
   timedOutUntil: number | null;
   deaf: boolean;
   mute: boolean;
-  /** Has not passed the membership screening. */
+  /** Whether the member has not passed the membership screening. */
   pending: boolean;
 }
 
-/** What one account did to a member, a channel or messages. */
+/** An account's action on a member, a channel or messages. */
 export interface LocalAuditLogEntry {
   readonly id: string;
   readonly action: AuditLogEvent;
   readonly by: LocalUser;
-  /** Of the user, the channel or the role. */
+  /** The id of the user, the channel or the role. */
   readonly targetId: string | null;
   readonly reason: string | undefined;
   readonly changes: readonly APIAuditLogChange[];

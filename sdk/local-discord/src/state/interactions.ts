@@ -6,14 +6,14 @@ import type { Clock } from './events.js';
 import type { LocalMessage } from './messages.js';
 import type { LocalUser } from './users.js';
 
-/** What the person did. */
+/** The action of the user. */
 export type InteractionSource =
   | { readonly kind: 'command'; readonly name: string; readonly menu: boolean }
   | { readonly kind: 'autocomplete'; readonly name: string }
   | { readonly kind: 'component'; readonly message: LocalMessage; readonly customId: string }
   | { readonly kind: 'modal'; readonly trigger: LocalInteraction; readonly customId: string };
 
-/** The application's progress: nothing yet, "thinking…", or a response. */
+/** The application's progress: none yet, "thinking…", or a response. */
 type InteractionState = 'waiting' | 'deferred' | 'answered';
 
 const ACKNOWLEDGE_WITHIN_MS = 3_000;
@@ -34,11 +34,11 @@ export class LocalInteraction {
   deferredEphemeral = false;
   /** The response: a separate message, or for components possibly the message with the component. */
   response: LocalMessage | undefined;
-  /** The answer and every follow-up, oldest first, ephemeral ones included. */
+  /** The response and every follow-up, oldest first, including ephemeral ones. */
   readonly messages: LocalMessage[] = [];
-  /** The modal that it was answered with; pass the interaction to `user.submit()`. */
+  /** The modal of the response; pass the interaction to `user.submit()`. */
   modal: APIModalInteractionResponseCallbackData | undefined;
-  /** What autocompletion offered. */
+  /** The suggestions of an autocompletion. */
   choices: APIApplicationCommandOptionChoice[] | undefined;
   readonly #clock: Clock;
   readonly #waiters = createWaiters();
@@ -82,7 +82,7 @@ export class LocalInteraction {
     return this.#clock.now() - this.createdAt <= TOKEN_LIVES_MS;
   }
 
-  /** Moves on; called by the server. */
+  /** Changes the state; called by the server. */
   advance(state: InteractionState): void {
     this.state = state;
     if (state === 'answered') this.#waiters.release();
@@ -90,7 +90,7 @@ export class LocalInteraction {
 
   /**
    * Resolves with this interaction when it has an answer (a deferral is none).
-   * @param timeoutMs how long to wait in real time before it rejects; 10,000 unless told.
+   * @param timeoutMs time limit in real time; default: 10,000
    */
   async answered(timeoutMs = PATIENCE_MS): Promise<this> {
     if (this.state !== 'answered') {

@@ -5,55 +5,55 @@ import type { LocalRole } from './guilds.js';
 import type { LocalInteraction } from './interactions.js';
 import type { LocalUser } from './users.js';
 
-/** Whose name stands over a message: a user, or a webhook. */
+/** The author that a message shows: a user, or a webhook. */
 export interface MessageAuthor {
   readonly id: string;
   readonly username: string;
   readonly globalName: string | null;
-  /** The visible name: the display name, or else the username. */
+  /** The displayed name: the display name, or else the username. */
   readonly name: string;
   readonly avatar: string | null;
   readonly bot: boolean;
-  /** The user, when it is one. */
+  /** The user, unless a webhook is the author. */
   readonly user: LocalUser | undefined;
 }
 
-/** What a reaction shows: a Unicode emoji (`id` null) or a custom one. */
+/** The emoji of a reaction: Unicode (`id` null) or custom. */
 export interface EmojiRef {
   id: string | null;
   name: string;
   animated?: boolean;
 }
 
-/** The same emoji has the same key in every notation. */
+/** Equal for all notations of an emoji. */
 export function emojiKey(emoji: EmojiRef): string {
   return emoji.id ?? emoji.name;
 }
 
-/** One emoji under a message, with its users in order. */
+/** An emoji below a message, with its users in order. */
 export interface LocalReaction {
   readonly emoji: EmojiRef;
   readonly users: Set<LocalUser>;
 }
 
-/** The pings of a message, computed from its content and its `allowed_mentions`. */
+/** The mentions of a message, computed from its content and its `allowed_mentions`. */
 export interface Mentions {
   everyone: boolean;
   users: LocalUser[];
   roles: LocalRole[];
 }
 
-/** What a message points back to. */
+/** The message that a message refers to. */
 interface MessageReference {
   readonly messageId: string;
   readonly channelId: string;
   readonly guildId: string | undefined;
 }
 
-/** Bots that mark lines for other bots do so at their ends, with invisible characters. */
+/** Bots that mark lines for other bots put invisible characters at the ends of the line. */
 const UNSEEN_MARK = /\u2063[\u2063\u200B]{2}$/gm;
 
-/** A message as the server has it. It is live: edits and reactions show on it. */
+/** A message on the server. It is live: edits and reactions change it. */
 export class LocalMessage {
   readonly id: string;
   readonly channel: LocalChannel;
@@ -71,7 +71,7 @@ export class LocalMessage {
   pinnedAt: number | undefined;
   editedAt: number | undefined;
   deleted = false;
-  /** Counts from 1; every edit adds one. */
+  /** The number of versions, from 1; every edit increases it. */
   revision = 1;
   nonce: string | number | undefined;
   reference: MessageReference | undefined;
@@ -83,7 +83,7 @@ export class LocalMessage {
   interaction: LocalInteraction | undefined;
   /** The thread that was started from this message. */
   thread: LocalChannel | undefined;
-  /** The only person who sees it, when it is ephemeral. */
+  /** The only user who sees an ephemeral message. */
   visibleTo: LocalUser | undefined;
   readonly reactionsByKey = new Map<string, LocalReaction>();
 
@@ -112,7 +112,7 @@ export class LocalMessage {
     return [...this.reactionsByKey.values()];
   }
 
-  /** The message that this one answers, when it still exists. */
+  /** The message that this one replies to, if it still exists. */
   get replyTo(): LocalMessage | undefined {
     return this.reference && this.channel.messagesById.get(this.reference.messageId);
   }
@@ -124,7 +124,7 @@ export class LocalMessage {
   }
 }
 
-/** A file as it came with a request. */
+/** An uploaded file. */
 export interface UploadedFile {
   name: string;
   data: Uint8Array;
@@ -132,11 +132,11 @@ export interface UploadedFile {
   description?: string | undefined;
 }
 
-/** A file that Discord keeps; its bytes are served from `url`. */
+/** A stored file; its bytes are served from `url`. */
 export interface LocalAttachment {
   readonly id: string;
   readonly filename: string;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
   readonly data: Uint8Array;
   readonly contentType: string;
@@ -148,7 +148,7 @@ export interface LocalAttachment {
 
 const SCHEME = 'attachment://';
 
-/** The file among `files` that an embed or component means: by `attachment://name`, or by the address that it has on the CDN. */
+/** The file among `files` that an embed or component refers to: by `attachment://name`, or by its address on the CDN. */
 export function attachmentAt(url: string, files: readonly LocalAttachment[]): LocalAttachment | undefined {
   if (!url.startsWith(SCHEME)) return files.find((file) => unsigned(file.url) === unsigned(url));
   const name = url.slice(SCHEME.length);

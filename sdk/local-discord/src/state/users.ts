@@ -6,20 +6,20 @@ import type { LocalInteraction } from './interactions.js';
 import type { LocalMessage, MessageAuthor, UploadedFile } from './messages.js';
 
 export interface SayOptions {
-  /** The message that this one answers; `ping: false` does not mention its author. */
+  /** The message to reply to; `ping: false` does not mention its author. */
   replyTo?: LocalMessage;
   ping?: boolean;
   files?: readonly UploadedFile[];
 }
 
-/** What a person can give to an option. */
+/** A value of a slash command's option. */
 export type OptionValue = string | number | boolean | LocalUser | LocalRole | LocalChannel | UploadedFile;
 
-/** What a person chooses from a menu. */
+/** A choice in a menu. */
 export type SelectValue = string | LocalUser | LocalRole | LocalChannel;
 
 export interface SlashOptions {
-  /** Which bot, when several have a command of that name. */
+  /** The bot, when several have a command of that name. */
   application?: LocalApplication;
 }
 
@@ -50,14 +50,14 @@ export interface LocalUser extends MessageAuthor {
   dmsClosed: boolean;
   /** Ids of users whom this one blocked: no DMs, no reactions. */
   readonly blocked: Set<string>;
-  /** By the other end's id. */
+  /** DMs by the other participant's id. */
   readonly dms: Map<string, LocalChannel>;
 
   readonly name: string;
 
   readonly user: LocalUser;
 
-  /** The mention, so that a user can stand in a template string. */
+  /** The mention, so that a user can be used in a template string. */
   toString(): string;
 
   say(channel: LocalChannel, content: string, options?: SayOptions): LocalMessage;
@@ -67,10 +67,10 @@ export interface LocalUser extends MessageAuthor {
   /** `'👍'`, or a custom emoji as `name:id`. */
   react(message: LocalMessage, emoji: string): void;
 
-  /** Takes the own reaction back, or with `of` another user's (needs ManageMessages). */
+  /** Removes the user's own reaction, or with `of` another user's (needs ManageMessages). */
   unreact(message: LocalMessage, emoji: string, of?: LocalUser): void;
 
-  /** Takes all reactions away, or all with one emoji. */
+  /** Removes all reactions, or all with one emoji. */
   clearReactions(message: LocalMessage, emoji?: string): void;
   pin(message: LocalMessage): void;
   unpin(message: LocalMessage): void;
@@ -112,27 +112,27 @@ export interface LocalUser extends MessageAuthor {
   /** Chooses from a select menu, named by its placeholder or custom id; the first one when no name is given. Values are option values or labels, users, roles or channels. */
   select(message: LocalMessage, menu: string | undefined, values: readonly SelectValue[]): LocalInteraction;
 
-  /** Fills in the modal that an interaction was answered with. Fields are named by label or custom id. */
+  /** Submits the modal that an interaction was answered with. Fields are named by label or custom id. */
   submit(interaction: LocalInteraction, fields: Record<string, string | readonly SelectValue[]>): LocalInteraction;
 
   /**
-   * Agrees (or with `deny` refuses) on the OAuth2 consent page at an address: `https://discord.com/oauth2/authorize?client_id=…`.
+   * Grants (or with `deny` refuses) consent on the OAuth2 page at an address: `https://discord.com/oauth2/authorize?client_id=…`.
    * @returns the address to which the browser is redirected
    */
   authorize(address: string, options?: { deny?: boolean }): string;
 
-  /** Bans a user, member or not, as a moderator does in Discord's own window. @throws 50013 */
+  /** Bans a user, member or not, as a moderator in Discord's client. @throws 50013 */
   ban(guild: LocalGuild, user: LocalUser, options?: { reason?: string; deleteSeconds?: number }): void;
   unban(guild: LocalGuild, user: LocalUser, reason?: string): void;
   kick(guild: LocalGuild, user: LocalUser, reason?: string): void;
-  /** Until a moment in milliseconds since 1970; null ends it. */
+  /** @param until in milliseconds since 1970; null ends the time-out */
   timeout(guild: LocalGuild, user: LocalUser, until: number | null, reason?: string): void;
 
-  /** The messages that this person sees in a channel, oldest first, including ephemeral ones for them. @throws 50001 */
+  /** The messages that this user sees in a channel, oldest first, including their ephemeral ones. @throws 50001 */
   read(channel: LocalChannel): LocalMessage[];
 }
 
-/** By shape: the class of users imports what asks this. */
+/** Checks the properties instead of the class, because the module of the class imports a module that uses this function. */
 export function isUser(value: unknown): value is LocalUser {
   return typeof value === 'object' && value !== null && 'username' in value && 'dms' in value;
 }

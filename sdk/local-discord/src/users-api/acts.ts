@@ -161,7 +161,7 @@ function userOf(world: World, id: string): LocalUser {
   return found;
 }
 
-/** As in Discord, one can write to people with whom one shares a server, or has written before. */
+/** As in Discord, a user can write to people with whom they share a server, or have written before. */
 function recipientOf({ world, user }: ActContext, id: string): LocalUser {
   const other = userOf(world, id);
   const isKnown = [...world.guilds.values()].some(({ members }) => members.has(user.id) && members.has(id));

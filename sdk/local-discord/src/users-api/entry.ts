@@ -7,9 +7,9 @@ export const ENTRY = '/client/enter/';
 const VALID_MS = 60_000;
 
 export interface Entry {
-  /** The path of an address that opens the member's page once. It invalidates the previous one. */
+  /** The path of an address that opens the member's page once. A new one invalidates the previous one. */
   pathFor(user: LocalUser): string;
-  /** Redirects to the page, or says that the address is no longer valid. */
+  /** Redirects to the page, or responds that the address is no longer valid. */
   serve(response: ServerResponse, pathname: string): void;
 }
 

@@ -41,7 +41,7 @@ export const actSchema = z.discriminatedUnion('act', [
   z.object({ act: z.literal('click'), ...message, button: name }),
   /** Chooses values, or ids of members, roles and channels, from the menu with that custom id. */
   z.object({ act: z.literal('select'), ...message, menu: name, values: z.array(z.string().max(200)).max(25) }),
-  /** Submits a form that one of the member's interactions was answered with; fields by their custom ids. */
+  /** Submits a modal that answered one of the member's interactions; fields by their custom ids. */
   z.object({
     act: z.literal('submit'),
     interaction: id,
@@ -59,7 +59,7 @@ export const actSchema = z.discriminatedUnion('act', [
     options: values,
   }),
   z.object({ act: z.literal('typing'), channel: id }),
-  /** The channel is read up to a message. */
+  /** Marks the channel as read up to a message. */
   z.object({ act: z.literal('ack'), ...message }),
   z.object({ act: z.literal('openDm'), user: id }),
   z.object({ act: z.literal('startThread'), ...message, name: z.string().min(1).max(100) }),
@@ -74,7 +74,7 @@ export const actSchema = z.discriminatedUnion('act', [
   }),
 ]);
 
-/** Without the number, by which the answer is found. */
+/** An act without its number, which identifies the response. */
 export type UserAct = z.infer<typeof actSchema>;
 export const requestSchema = z.object({ id: z.number().int().min(0) });
 
@@ -91,9 +91,9 @@ export interface SeenChannel {
   topic: string | null;
   parentId: string | null;
   position: number;
-  /** Whether the member may write there. */
+  /** Whether the member may write in the channel. */
   writable: boolean;
-  /** Whether the member may delete messages of others there. */
+  /** Whether the member may delete other members' messages in the channel. */
   moderated: boolean;
   unread: number;
 }
@@ -109,7 +109,7 @@ export interface SeenRole {
 export interface SeenGuild {
   id: string;
   name: string;
-  /** Threads included. */
+  /** Channels, including threads. */
   channels: SeenChannel[];
   members: { id: string; name: string; roles: string[] }[];
   roles: SeenRole[];
@@ -128,7 +128,7 @@ export interface Snapshot {
 
 export type UserEvent =
   | ({ event: 'snapshot' } & Snapshot)
-  /** New, edited, or with changed reactions. */
+  /** A new or edited message, or one with changed reactions. */
   | { event: 'message'; message: APIMessage; isNew: boolean; now: number }
   | { event: 'messageDelete'; channel: string; message: string; unread: number }
   /** The member has read the channel in another window. */

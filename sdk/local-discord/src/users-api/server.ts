@@ -14,7 +14,7 @@ import { carryOut } from './acts.js';
 import { actSchema, REFUSED, requestSchema, type Snapshot, type UserEvent, type UserReply } from './protocol.js';
 import { isVisible, type ReadMarks, seenMessage, snapshotFor, unread } from './view.js';
 
-/** Ten files of Discord's 10 MiB would be more; files for trying a bot are smaller. */
+/** Less than ten files of Discord's 10 MiB: files for trying a bot are smaller. */
 const MAX_BYTES = 24 * 1024 * 1024;
 
 export interface UsersApiOptions {
@@ -136,7 +136,7 @@ async function answer(context: Parameters<typeof carryOut>[0], data: RawData): P
   }
 }
 
-/** Changes at the same time, as when thousands of members join, lead to one snapshot. */
+/** Several changes at the same time, as when thousands of members join, cause one snapshot. */
 function announce(connection: Connection, snapshot: () => Snapshot): void {
   if (connection.isStale) return;
   connection.isStale = true;
@@ -146,7 +146,7 @@ function announce(connection: Connection, snapshot: () => Snapshot): void {
   });
 }
 
-/** Sends an event to a connection, if its member may see it. */
+/** Sends an event to a connection whose member may see it. */
 function tell(world: World, connection: Connection, event: LocalEvent, marks: ReadMarks, canMoveClock: boolean): void {
   const { user } = connection;
   const now = world.clock.now();

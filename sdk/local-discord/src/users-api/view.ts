@@ -10,7 +10,7 @@ import type { LocalUser } from '../state/users.js';
 import type { World } from '../world.js';
 import type { SeenChannel, SeenGuild, SeenPerson, Snapshot } from './protocol.js';
 
-/** By member, then channel: the last message that was read. */
+/** By member, then channel: the last read message. */
 export type ReadMarks = Map<string, Map<string, string>>;
 
 export function isVisible(world: World, user: LocalUser, message: LocalMessage): boolean {
@@ -18,7 +18,7 @@ export function isVisible(world: World, user: LocalUser, message: LocalMessage):
   return canView(message.channel, user, world.clock.now());
 }
 
-/** The message as that member reads it. */
+/** The message in the member's view. */
 export function seenMessage(message: LocalMessage, user: LocalUser): APIMessage {
   const payload = messagePayload(message, fullViewer(user.id));
   return { ...payload, content: message.content };
@@ -85,7 +85,7 @@ function seenChannel(world: World, user: LocalUser, channel: LocalChannel, marks
   };
 }
 
-/** How many messages of others the member has not read there. */
+/** Number of other members' messages in the channel that the member has not read. */
 export function unread(channel: LocalChannel, user: LocalUser, marks: ReadMarks): number {
   const mark = marks.get(user.id)?.get(channel.id) ?? '0';
   let count = 0;

@@ -2,7 +2,7 @@ import type { Method } from '@cinnabar/local-http';
 import { z } from 'zod';
 import type { LettaRun, World } from '../state.js';
 
-/** A request that has found its route. */
+/** A request whose route is known. */
 export interface LettaRequest {
   readonly params: Readonly<Record<string, string | undefined>>;
   readonly query: URLSearchParams;
@@ -13,12 +13,12 @@ export type Answer =
   | { readonly json: unknown }
   /** 204 */
   | { readonly nothing: true }
-  /** The run's frames after that number, and those to come. */
+  /** Sends the run's frames after that number, existing and future ones. */
   | { readonly stream: LettaRun; readonly after: number };
 
 export interface Route {
   readonly method: Method;
-  /** As Letta documents it, with `:names`. */
+  /** The path in Letta's documentation, with `:names`. */
   readonly path: string;
   readonly handle: (request: LettaRequest, world: World) => Answer | Promise<Answer>;
 }
@@ -27,19 +27,19 @@ export function route(method: Method, path: string, handle: Route['handle']): Ro
   return { method, path, handle };
 }
 
-/** An answer that is an error, in the server's form: `{ "detail": … }`. */
+/** An error response, in the server's format: `{ "detail": … }`. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
     readonly detail: unknown,
-    /** Beside `detail`. */
+    /** Properties of the response next to `detail`. */
     readonly more: Readonly<Record<string, unknown>> = {},
   ) {
     super(`${status}: ${JSON.stringify(detail)}`);
   }
 }
 
-/** What the server answers to a message while a call waits for approval. */
+/** The error for a message to an agent whose tool call waits for approval. */
 export function pendingApproval(messageId: string): Refusal {
   return new Refusal(409, { code: 'PENDING_APPROVAL', message: PENDING, pending_request_id: messageId });
 }
@@ -47,7 +47,7 @@ export function pendingApproval(messageId: string): Refusal {
 export const PENDING =
   'Cannot send a new message: The agent is waiting for approval on a tool call. Please approve or deny the pending request before continuing.';
 
-/** The page that a request asks for: `limit`, `order` by age, `after` or `before` one in that order. Newest first by default. */
+/** The requested page: `limit`, `order` by age, `after` or `before` one in that order. Default: newest first. */
 export function page<T extends { readonly id: string }>(oldestFirst: readonly T[], { query }: LettaRequest): T[] {
   const order = query.get('order') ?? 'desc';
   const sorted = order === 'asc' ? [...oldestFirst] : [...oldestFirst].reverse();
@@ -59,8 +59,8 @@ export function page<T extends { readonly id: string }>(oldestFirst: readonly T[
 }
 
 /**
- * A page of messages. Cursors go by time, whatever the order: `before` is older, `after` newer. `order` says from which end the page is
- * taken; an agent's own messages come oldest first all the same, those of a conversation and of a run in the order that was asked for.
+ * A page of messages. Cursors refer to time, independent of the order: `before` is older, `after` newer. `order` selects the end from which the page is taken;
+ * an agent's own messages are always returned oldest first, those of a conversation and of a run in the requested order.
  */
 export function messagePage<T extends { readonly id: string }>(
   oldestFirst: readonly T[],
@@ -104,7 +104,7 @@ export const messageRequest = z.object({
   messages: z.array(z.union([approvalMessage, userMessage])).nullish(),
   input: content.nullish(),
   agent_id: z.string().nullish(),
-  /** By default streamed to conversations, and not to agents. */
+  /** Default: streamed for conversations, not streamed for agents. */
   streaming: z.boolean().optional(),
   stream_tokens: z.boolean().default(false),
   include_pings: z.boolean().default(true),
@@ -147,11 +147,11 @@ export function read<S extends z.ZodType>(schema: S, body: unknown): z.output<S>
   );
 }
 
-/** A received request. The key is left out. */
+/** A received request, without its key. */
 export interface LettaRequestRecord {
   readonly method: string;
   readonly path: string;
-  /** As in the routes: `/v1/agents/:agentId/messages`; `undefined` where there is none. */
+  /** The route, as in `/v1/agents/:agentId/messages`; `undefined` when there is none. */
   readonly route: string | undefined;
   readonly hasKey: boolean;
   readonly query: Readonly<Record<string, string>>;

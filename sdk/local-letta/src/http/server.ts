@@ -16,7 +16,7 @@ interface LettaHttp {
   close(): Promise<void>;
 }
 
-/** Serves the world on a free port of the loopback interface. @param key when given, requests without it get 401 */
+/** Starts the server on a free port of the loopback interface. @param key when set, requests without it get 401 */
 export async function serve(world: World, key: string | undefined): Promise<LettaHttp> {
   const requests: LettaRequestRecord[] = [];
   const faults = createFaults();
@@ -86,7 +86,7 @@ function sendRun(response: ServerResponse, run: LettaRun, after: number): Promis
     };
     const listen = (event: 'more' | 'cut') => {
       if (event === 'cut') {
-        // Everything written is sent before the connection closes.
+        // Flushes all written frames before the connection closes.
         response.write('', () => response.destroy());
         return end();
       }
@@ -102,7 +102,7 @@ function sendRun(response: ServerResponse, run: LettaRun, after: number): Promis
   });
 }
 
-/** Every endpoint. */
+/** All endpoints. */
 const routes: readonly Route[] = [
   route('GET', '/v1/health', (_, { version }) => ({ json: { version, status: 'ok' } })),
   ...agents,

@@ -35,7 +35,7 @@ export const agents: readonly Route[] = [
     const agent = agentOf(world, request);
     const { name, secrets } = read(agentChange, request.body);
     agent.name = name ?? agent.name;
-    // Replaces all of them: those that are not named are removed.
+    // Replaces all secrets: those that are not named are removed.
     agent.secrets = secrets ?? agent.secrets;
     return { json: agentState(agent) };
   }),
@@ -50,7 +50,7 @@ export const agents: readonly Route[] = [
     const agent = agentOf(world, request);
     const tool = toolOf(world, request);
     if (!agent.tools.includes(tool)) agent.tools.push(tool);
-    // Since 1.0, the server returns nothing more to clients.
+    // From 1.0 on, the server returns no more to clients.
     return { json: null };
   }),
   route('PATCH', '/v1/agents/:agentId/tools/detach/:toolId', (request, world) => {

@@ -41,12 +41,12 @@ export function serverOf(world: World, request: LettaRequest): McpServer {
   return found(world.servers.get(id), `MCP server with id ${id} not found`);
 }
 
-/** The agent that a body names. */
+/** The agent that a request's body names. */
 export function agentIn(body: unknown): string {
   return typeof body === 'object' && body !== null && 'agent_id' in body ? String(body.agent_id) : '';
 }
 
-/** A conversation, with the agent that it is with. `default` is the agent's own. */
+/** A conversation with its agent. `default` is the agent's own. */
 export function conversationOf(world: World, { params, query, body }: LettaRequest): readonly [LettaAgent, Thread] {
   if (!world.conversations) throw new Refusal(404, 'Not Found');
   const id = params.conversationId ?? '';

@@ -43,7 +43,7 @@ export const messages: readonly Route[] = [
   })),
 ];
 
-/** A streamed answer, or the whole of it once the run is over. */
+/** A stream, or the complete response at the end of the run. */
 async function send(
   world: World,
   agent: LettaAgent,
@@ -66,7 +66,7 @@ async function send(
   return { json: wholeResponse(run) };
 }
 
-/** Those of `default`, the agent's own, come in the agents' order. */
+/** Messages of `default`, the agent's own conversation, have the order of the agents' route. */
 function conversationPage(world: World, request: LettaRequest): Message[] {
   const [agent, thread] = conversationOf(world, request);
   return messagePage(thread.messages, request, thread === agent.own ? 'agent' : 'conversation');

@@ -1,7 +1,7 @@
 import { textOf } from '../payload.js';
 import type { McpServer, StandInTool, World } from '../state.js';
 
-/** The server's own tools, asked for now. @throws when it cannot be reached, or refuses the bearer */
+/** Requests the tools of a tool server. @throws when it cannot be reached, or refuses the bearer token */
 async function listMcpTools(server: McpServer, signal: AbortSignal): Promise<readonly Omit<StandInTool, 'id'>[]> {
   return withClient(server, {}, signal, async (client) => {
     const found: Omit<StandInTool, 'id'>[] = [];
@@ -17,7 +17,7 @@ async function listMcpTools(server: McpServer, signal: AbortSignal): Promise<rea
   });
 }
 
-/** Calls a tool at its server: a session for each call, as the real one does. */
+/** Calls a tool on its server, in a separate session for each call, as the real one does. */
 export async function callMcpTool(
   server: McpServer,
   name: string,
@@ -48,7 +48,7 @@ async function withClient<T>(
     requestInit: { headers: headersOf(server, secrets) },
   });
   const client = new Client({ name: 'letta', version: '0.16.8' });
-  // The client leaves a request open whose connection is lost, until its time limit, which goes by the wall clock.
+  // When a request's connection is lost, the client keeps the request open until its time limit, which uses the wall clock.
   const lost = new Promise<never>((_, reject) => {
     client.onerror = (error) => /disconnected/.test(error.message) && reject(error);
   });
@@ -67,13 +67,13 @@ function headersOf(
   secrets: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const headers = Object.entries(customHeaders).map(([name, value]) => [name, filled(value, secrets)]);
-  // Where there are headers of one's own, the token is left out.
+  // With custom headers, the token is omitted.
   if (headers.length > 0 || authToken === null) return Object.fromEntries(headers);
-  // The registered token may or may not begin with the scheme: it is sent once.
+  // The registered token may include the scheme, which is sent once.
   return { [authHeader ?? 'Authorization']: `Bearer ${filled(authToken.replace(/^Bearer\s+/i, ''), secrets)}` };
 }
 
-/** Puts the calling agent's secrets in place of `{{ NAME }}` and `{{ NAME | default }}`. As long as one is missing, all stay as they are. */
+/** Replaces `{{ NAME }}` and `{{ NAME | default }}` by the calling agent's secrets. While one is missing, none is replaced. */
 function filled(value: string, secrets: Readonly<Record<string, string>>): string {
   const template = /\{\{\s*([A-Z_][A-Z0-9_]*)\s*(?:\|\s*([^}]+?)\s*)?\}\}/g;
   const result = value.replace(
@@ -83,14 +83,14 @@ function filled(value: string, secrets: Readonly<Record<string, string>>): strin
   return new RegExp(template.source).test(result) ? value : result;
 }
 
-/** What has changed, by name. */
+/** The changed tools, by name. */
 interface SyncedTools {
   readonly added: readonly string[];
   readonly updated: readonly string[];
   readonly deleted: readonly string[];
 }
 
-/** Asks the server for its tools; those that it no longer has are taken from the agents, too. @throws when it cannot be asked */
+/** Requests the server's tools; tools that it no longer has are removed from the agents, too. @throws when the request fails */
 export async function syncTools(world: World, server: McpServer): Promise<SyncedTools> {
   const listed = await listMcpTools(server, world.closing.signal);
   const known = toolsOf(world, server);
@@ -102,7 +102,7 @@ export async function syncTools(world: World, server: McpServer): Promise<Synced
   return { added: names(added), updated: names(updated), deleted: names(gone) };
 }
 
-/** There is one tool of a name for all agents: the server that lists it last takes it over, also for the agents that have it. */
+/** Tool names are unique among all agents: the server that was synchronised last replaces the tool, also for agents that have it. */
 function upsert(world: World, tool: Omit<StandInTool, 'id'>): void {
   const known = [...world.tools.values()].find(({ name }) => name === tool.name);
   if (known !== undefined) Object.assign(known, tool);

@@ -1,6 +1,6 @@
 import type { Clock } from '@cinnabar/sdk';
 
-/** Resolves after the time on the clock, or when the signal aborts. */
+/** Resolves after a time on the clock, or when the signal aborts. */
 export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -18,7 +18,7 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
 export interface Pauses {
   /** Resolves on release, or when the signal aborts. */
   stand(signal: AbortSignal): Promise<void>;
-  /** Resolves as soon as so many scripts are suspended. */
+  /** Resolves as soon as that number of scripts is suspended. */
   hanging(count?: number): Promise<void>;
   release(): void;
 }

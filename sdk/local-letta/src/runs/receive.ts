@@ -12,18 +12,17 @@ import {
 import { emit, finish } from './stream.js';
 import { perform } from './turn.js';
 
-/** How long the server remembers which run answers which message, and the maximum time for which it treats an agent as busy. */
+/** How long the server remembers the runs of messages, and the longest time for which it treats an agent as busy. */
 const REMEMBERED_MS = 3 * 60 * 60_000;
 const LOCKED_MS = 5 * 60_000;
-/** Replaces a message that repeats a decision. */
+/** The message that replaces a repeated decision. */
 const KEEP_ALIVE =
   '<system-alert>Automated keep-alive ping. Ignore this message and continue from where you stopped.</system-alert>';
 const UNKNOWN = 'An unknown error occurred with the LLM streaming request.';
 
 /**
- * What a request to an agent comes to: a run. The routes of conversations let one run after another work on a thread, and answer a
- * background request whose ids a run had before with that run; the route of agents does neither. Without Redis, that is without background
- * runs, no route does.
+ * Starts a run for a request to an agent. The routes of conversations serialise the runs of a thread, and answer a repeated background request with the earlier
+ * run of the same ids; the route of agents does neither. Without Redis, and so without background runs, no route does.
  * @throws Refusal 409 while another run works on the thread, 503 without background runs
  */
 export function receive(
@@ -70,7 +69,7 @@ function messagesOf({ messages, input }: MessageRequest): readonly SentMessage[]
   return input === null || input === undefined ? [] : [{ role: 'user', content: input }];
 }
 
-/** Of any sender: the server recognises a message only by its ids. */
+/** Independent of the sender: the server recognises a message only by its ids. */
 function answering(world: World, otids: readonly string[]): LettaRun | undefined {
   const since = world.clock.now() - REMEMBERED_MS;
   return [...world.runs.values()].find(
@@ -129,7 +128,7 @@ function decide(
   return resumeRun(world, agent, thread, all, options);
 }
 
-/** How a request wants its run. */
+/** The requested form of a run. */
 interface RunOptions {
   readonly background: boolean;
   readonly pings: boolean;
@@ -167,7 +166,7 @@ function resumeRun(
   return run;
 }
 
-/** A run that ends with an error before it has begun. */
+/** A run that fails before it begins. */
 function refusedRun(
   world: World,
   agent: LettaAgent,

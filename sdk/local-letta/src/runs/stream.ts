@@ -3,7 +3,7 @@ import type { StopReasonType } from '@letta-ai/letta-client/resources/runs/runs'
 import { approvalResponse, errorMessage, stopReason, toolReturns, usage } from '../payload.js';
 import { type LettaAgent, type LettaRun, type RunFailure, type Thread, timestamp, type World } from '../state.js';
 
-/** Adds a chunk to the run's stream. Only chunks of background runs are numbered. */
+/** Appends a chunk to the run's stream. Only chunks of background runs are numbered. */
 export function emit(run: LettaRun, chunk: LettaStreamingResponse): void {
   const numbered = run.background && 'date' in chunk ? { ...chunk, seq_id: run.frames.length + 1 } : chunk;
   put(run, `data: ${JSON.stringify(numbered)}\n\n`);
@@ -11,7 +11,7 @@ export function emit(run: LettaRun, chunk: LettaStreamingResponse): void {
 
 const COMPLETED: ReadonlySet<StopReasonType> = new Set(['end_turn', 'max_steps', 'tool_rule', 'requires_approval']);
 
-/** Ends a run: one that was cancelled stays so, however its last step ended. An error goes over the wire as an event of that name. */
+/** Ends a run. A cancelled run stays cancelled, whatever the result of its last step. An error is sent as an event of that name. */
 export function finish(world: World, run: LettaRun, ended: StopReasonType, failure?: RunFailure): void {
   if (run.over || run.dead) return;
   const isCancelled = run.status === 'cancelled';

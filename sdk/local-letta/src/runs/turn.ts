@@ -36,7 +36,7 @@ export function perform(performance: Performance, first: LettaRun, input: readon
   const { turn, current, store, wait } = createTurn(performance, first, input);
   const play = async () => {
     const script = agent.script ?? world.script ?? (({ prompt, say }) => say(`I have read: ${prompt}`));
-    // The client listens by then, as with a server that has to ask a model first.
+    // By then the client listens, as with a server that first waits for a model.
     if (world.latencyMs === 0) await new Promise(setImmediate);
     else await wait(world.latencyMs);
     const said = await script(turn);
@@ -57,9 +57,9 @@ export function perform(performance: Performance, first: LettaRun, input: readon
 /** The methods of a script, and those for its runner. */
 interface PlayedTurn {
   readonly turn: AgentTurn;
-  /** The run as it is now. */
+  /** The current state of the run. */
   current(): LettaRun;
-  /** Ends a step: its messages are stored. */
+  /** Ends a step, and stores its messages. */
   store(): void;
   wait(ms: number): Promise<void>;
 }
@@ -80,7 +80,7 @@ function createTurn(performance: Performance, first: LettaRun, input: readonly M
     thread.messages.push(...unsaved);
     unsaved = [];
   };
-  /** Before anything that belongs to a step. */
+  /** Called before any part of a step. */
   const think = () => {
     if (run.dead || (!inStep && run.status === 'cancelled')) throw new RunEnded('cancelled');
     inStep = true;
@@ -189,7 +189,7 @@ interface Made extends Returned {
   readonly status: ToolOutcome['status'];
 }
 
-/** A script's tool calls, those of one step together: told, approved where they have to be, made, and told of again in one message. */
+/** Executes the tool calls of one step: streams them, waits for the approvals that they need, runs them, and streams the outcomes in one message. */
 function createToolCalls(parts: CallContext): AgentTurn['callTools'] {
   const { world, agent } = parts;
   return async (wanted) => {
@@ -227,7 +227,7 @@ async function carryOut(
   return { call, status: outcome.status, outcome };
 }
 
-/** The run ends with the request. A decision starts another one. */
+/** Ends the run with a request for approval. A decision starts another run. */
 async function askFirst(parts: CallContext, calls: Calls): Promise<readonly Decision[]> {
   const { world, thread } = parts;
   const request = approvalRequest(world, parts.current(), calls);

@@ -3,7 +3,7 @@ import type { PromptView, ReplyStep } from '../steps.js';
 import { atPath, frame, pieces, type Rejection, rawArguments, type Wire } from '../wire.js';
 import { CALL_ID, errorOf, FORMAT, IMAGE_URL, TOOL_NAME, tokenCounts, wrongStrictSchema } from './shared.js';
 
-/** `POST /v1/chat/completions`, as OpenAI and the servers that imitate it speak it. */
+/** `POST /v1/chat/completions`, of OpenAI and compatible servers. */
 export const CHAT_WIRE: Wire = {
   match: atPath('/v1/chat/completions'),
   reject: rejectChat,
@@ -120,7 +120,7 @@ const message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('tool'), tool_call_id: CALL_ID, content: z.string() }),
 ]);
 
-/** The part of a Chat Completions request that a client of ours sends; anything else is refused. */
+/** The supported part of a Chat Completions request; anything else is refused. */
 const CHAT_BODY = z.strictObject({
   model: z.string().min(1),
   messages: z.array(message).min(1),

@@ -195,7 +195,7 @@ const item = z.union([
 ]);
 type Item = z.output<typeof item>;
 
-/** The part of a Responses request that a client of ours sends; anything else is refused. */
+/** The supported part of a Responses request; anything else is refused. */
 const RESPONSES_BODY = z.strictObject({
   model: z.string().min(1),
   input: z.array(item).min(1),

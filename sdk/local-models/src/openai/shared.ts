@@ -11,7 +11,7 @@ export const FORMAT = {
   strict: z.boolean().nullish(),
 };
 
-/** What strict mode demands of a schema; `undefined` when it is met. */
+/** The requirement of strict mode that a schema violates; `undefined` when there is none. */
 export function wrongStrictSchema(schema: unknown, at = 'schema'): string | undefined {
   const node = NODE.safeParse(schema).data;
   if (node === undefined) return undefined;
@@ -59,7 +59,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   503: 'server_error',
 };
 
-/** An error as both endpoints write it. */
+/** An error in the format of both endpoints. */
 export function errorOf(step: FailStep) {
   return {
     message: step.message ?? `scripted error ${step.status}`,

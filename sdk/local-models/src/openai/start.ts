@@ -35,7 +35,7 @@ const OPENAI_EMBEDDINGS: EmbeddingWire = {
   },
   reply: (vectors, { model, texts = [], base64 = false }) => ({
     object: 'list',
-    // The order is by index, not by place.
+    // Sent in reverse: clients have to order the vectors by `index`.
     data: vectors
       .map((vector, index) => ({ object: 'embedding', index, embedding: base64 ? encode(vector) : vector }))
       .reverse(),
