@@ -6,7 +6,7 @@ describe('a sample of the campaign of access rules', () => {
     this.timeout(30_000);
     const { counts, violations } = await accessCampaign({ seed: 2026, rounds: 2_000, log: () => undefined });
     expect(violations).to.deep.equal([]);
-    expect(counts.cases).to.equal(6 * 2_000);
+    expect(counts.cases).to.equal(5 * 2_000);
     for (const what of [
       'owner decided: deny',
       'guild decided: deny',

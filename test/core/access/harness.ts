@@ -4,6 +4,7 @@ import { decidingRule, ignoringRule } from '@cinnabar/core/internal/access/rules
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import {
   type AccessPolicy,
+  type AccessRequest,
   type AccessRule,
   type Decision,
   type Identity,
@@ -87,12 +88,19 @@ export async function openHarness({
 /** What is known of somebody in a place when a decision is made. */
 export type Standing = Parameters<typeof judge>[0];
 
-/** The decision about a tool of the plugin `raid`, which may be switched off. */
-export function decisionOf(standing: Standing, policy: AccessPolicy, enabled = true): Decision {
-  const plugin = { enabled, required: false };
-  const reasons = judge(standing, { kind: 'tool', name: 'raid', plugin: 'raid', policy }, plugin);
+/** The decision about anything of a plugin, which may be switched off, or be one that cannot be. */
+export function decisionAbout(
+  request: AccessRequest,
+  standing: Standing,
+  plugin = { enabled: true, required: false },
+): Decision {
+  const reasons = judge(standing, request, plugin);
   return { allowed: reasons.every((reason) => reason.allowed), reasons };
 }
+
+/** The decision about a tool of the plugin `raid`, which may be switched off. */
+export const decisionOf = (standing: Standing, policy: AccessPolicy, enabled = true): Decision =>
+  decisionAbout({ kind: 'tool', name: 'raid', plugin: 'raid', policy }, standing, { enabled, required: false });
 
 /** What a member reads who is refused. */
 export const wordsOfRefusal = (decision: Decision) => refusalReasons(decision);
