@@ -1,11 +1,7 @@
 import { createTestHost } from '@cinnabar/core/testing';
 import { say, scriptedLlm } from '@cinnabar/local-models';
-import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/dist/config/keys.js';
-import { buildContext } from '@cinnabar/plugin-chat/dist/context/build.js';
-import { EMPTY_CACHE_STATE } from '@cinnabar/plugin-chat/dist/context/caching/cache-state.js';
-import type { ContextInput, ToolRecord } from '@cinnabar/plugin-chat/dist/context/types.js';
-import type { HistoryMessage } from '@cinnabar/plugin-chat/dist/history/types.js';
 import { Llm } from '@cinnabar/sdk';
+import { calledAfter, createChannel, said } from '../plugins/chat/context/harness.js';
 import { type Figure, limit, median } from './report.js';
 
 const MESSAGES = 400;
@@ -23,14 +19,19 @@ export async function* context(): AsyncGenerator<Figure> {
     env: { ANTHROPIC_API_KEY: 'none-is-sent' },
   });
   const llm = host.resolve(Llm);
-  const input = await exampleInput(llm);
-  let memory = EMPTY_CACHE_STATE;
+  const messages = Array.from({ length: MESSAGES }, (_, index) => exampleMessage(index));
+  const channel = createChannel({
+    system: 'You take part in a channel of many people. '.repeat(100),
+    tools: [{ name: 'get_time', description: 'The time somewhere', inputSchema: { type: 'object', properties: {} } }],
+    records: Array.from({ length: CALLS }, (_, index) => exampleCall(index)),
+    traits: await llm.traits(),
+  });
+  channel.waitUntil(STARTED + MESSAGES * 60_000);
   const took: number[] = [];
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
     const started = performance.now();
-    const built = await buildContext({ ...input, memory });
+    const built = await channel.activate(messages);
     await llm.render(built.request);
-    memory = built.memory;
     if (round >= WARM_UP) took.push(performance.now() - started);
   }
   const what = `${MESSAGES} messages, ${PARTICIPANTS} participants, ${CALLS} tool calls`;
@@ -54,40 +55,17 @@ async function warmReads(): Promise<number> {
   return host.discord.requests.all.slice(cold).filter(({ method }) => method === 'GET').length;
 }
 
-async function exampleInput(llm: Llm): Promise<ContextInput> {
-  const messages = Array.from({ length: MESSAGES }, (_, index) => exampleMessage(index));
-  const every = MESSAGES / CALLS;
-  return {
-    self: { id: '9', name: 'Cinnabar' },
-    system: 'You take part in a channel of many people. '.repeat(100),
-    window: { messages, whole: false, restCalls: 0, notes: [] },
-    tools: [{ name: 'get_time', description: 'The time somewhere', inputSchema: { type: 'object', properties: {} } }],
-    records: Array.from({ length: CALLS }, (_, index) => exampleCall(index, messages[index * every]?.id ?? '')),
-    images: { load: async () => undefined },
-    textFiles: { read: async () => undefined },
-    config: DEFAULT_CONFIG,
-    traits: await llm.traits(),
-    memory: EMPTY_CACHE_STATE,
-    now: STARTED + MESSAGES * 60_000,
-  };
+function exampleMessage(index: number) {
+  const who = index % PARTICIPANTS;
+  const bot = who === 7;
+  return said(`Person ${who}`, exampleText(index, who), {
+    id: idAt(index),
+    createdAt: STARTED + index * 60_000,
+    author: { bot, self: bot },
+  });
 }
 
-function exampleMessage(index: number): HistoryMessage {
-  const who = index % PARTICIPANTS;
-  const name = `Person ${who}`;
-  return {
-    id: String(10 ** 17 + index),
-    channelId: '1',
-    author: { id: `${who}`, speaker: `${who}`, displayName: name, username: name, bot: who === 7, self: who === 7 },
-    content: exampleText(index, who),
-    createdAt: STARTED + index * 60_000,
-    editedAt: null,
-    replyTo: null,
-    attachments: [],
-    extras: [],
-    reactions: [],
-  };
-}
+const idAt = (index: number) => String(10 ** 17 + index);
 
 function exampleText(index: number, who: number): string {
   if (index % 20 === 0) return `Shall we meet <t:${1_700_000_000 + index}:R>, as I wrote in <#77>? 🙂`;
@@ -95,14 +73,9 @@ function exampleText(index: number, who: number): string {
   return `Message ${index}: what do ${whom} think of it? I would like to hear more about that, and so would others.`;
 }
 
-function exampleCall(index: number, afterMessageId: string): ToolRecord {
-  const result = `It is ${index}:00 there. `.repeat(10);
-  return {
+const exampleCall = (index: number) =>
+  calledAfter(0, {
     callId: `call_${index}`,
-    name: 'get_time',
-    input: { timezone: 'Asia/Tokyo' },
-    afterMessageId,
-    result,
-    isError: false,
-  };
-}
+    afterMessageId: idAt(index * (MESSAGES / CALLS)),
+    result: `It is ${index}:00 there. `.repeat(10),
+  });

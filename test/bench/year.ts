@@ -10,8 +10,9 @@ import {
   type LocalUser,
   startLocalDiscord,
 } from '@cinnabar/local-discord';
-import { createMemories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { journalsOn } from '../core/storage/fixture.js';
+import { openMemoryHarness } from '../plugins/persona/memory/harness.js';
 import { testServer } from '../support/postgres.js';
 import { startBot } from './bot-process.js';
 import { NO_LOG } from './no-log.js';
@@ -138,22 +139,18 @@ async function measure(medium: (typeof DRIVERS)[number], age: Age): Promise<Meas
 
 /** What a persona does before each answer. */
 async function search(driver: Driver, { guild, general, members }: World): Promise<readonly number[]> {
-  const memories = createMemories({
+  await using harness = await openMemoryHarness({
     journals: journalsOn(driver, 'persona'),
-    clock: createSystemClock(),
-    random: { id: () => '' },
-    log: NO_LOG,
-    after: () => undefined,
+    clock: createManualClock(Date.now()),
   });
   const place = { mind: 'guild', guildId: guild.id, channelId: general.id };
   const took: number[] = [];
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
     const started = performance.now();
     const query = `What is the name of my ${THINGS[round % THINGS.length]}, Rex${round}?`;
-    await memories.retrieve({ place, query, askedBy: members[round % (ROUNDS + 1)]?.id, limit: 5 });
+    await harness.memories.retrieve({ place, query, askedBy: members[round % (ROUNDS + 1)]?.id, limit: 5 });
     took.push(performance.now() - started);
   }
-  await memories.close();
   return took.slice(WARM_UP);
 }
 

@@ -1,6 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HistoryMessage } from '@cinnabar/plugin-chat/dist/history/types.js';
+import type { chat } from '../../plugins/chat/context/harness.js';
+
+/** A message of a channel's history. */
+type HistoryMessage = ReturnType<typeof chat>[number];
 
 const MINUTE_MS = 60_000;
 /** Any day will do; snowflakes need a length. */

@@ -1,17 +1,11 @@
-import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/dist/config/keys.js';
-import { buildContext } from '@cinnabar/plugin-chat/dist/context/build.js';
-import {
-  type CacheState,
-  cacheStateSchema,
-  EMPTY_CACHE_STATE,
-} from '@cinnabar/plugin-chat/dist/context/caching/cache-state.js';
-import { estimateMessage, estimateText } from '@cinnabar/plugin-chat/dist/context/window.js';
 import type { LlmRequest, ModelTraits } from '@cinnabar/sdk';
+import { createChannel } from '../../plugins/chat/context/harness.js';
 import type { Log } from './logs.js';
-import type { Prompt } from './provider.js';
+import { type Prompt, tokensOf, tokensOfMessage } from './provider.js';
+import { WINDOW } from './strategies.js';
 
 export const SYSTEM = 'You take part in a channel of many. '.repeat(140);
-export const SYSTEM_TOKENS = estimateText(SYSTEM);
+export const SYSTEM_TOKENS = tokensOf(SYSTEM);
 
 const TRAITS: ModelTraits = {
   provider: 'anthropic',
@@ -26,24 +20,12 @@ const TRAITS: ModelTraits = {
 /** The project's own context builder, as the loop uses it: fetches what it needs, remembers between activations, survives restarts. */
 export function createOurs({ messages }: Log) {
   const identify = createPrefixes();
-  let memory: CacheState = EMPTY_CACHE_STATE;
+  const channel = createChannel({ system: SYSTEM, traits: TRAITS });
   return async (count: number, now: number): Promise<{ readonly prompt: Prompt; readonly shown: number }> => {
-    const reach = messages.findIndex(({ id }) => id === memory.anchorId);
-    const from = Math.max(0, Math.min(count - DEFAULT_CONFIG.recencyWindow, reach < 0 ? count : reach));
-    const built = await buildContext({
-      self: { id: '9', name: 'Cinnabar' },
-      system: SYSTEM,
-      window: { messages: messages.slice(from, count), whole: from === 0, restCalls: 0, notes: [] },
-      tools: [],
-      records: [],
-      images: { load: async () => undefined },
-      textFiles: { read: async () => undefined },
-      config: DEFAULT_CONFIG,
-      traits: TRAITS,
-      memory,
-      now,
-    });
-    memory = cacheStateSchema.parse(built.memory);
+    const reach = messages.findIndex(({ id }) => id === channel.memory.anchorId);
+    const from = Math.max(0, Math.min(count - WINDOW, reach < 0 ? count : reach));
+    channel.waitUntil(now);
+    const built = await channel.activate(messages.slice(from, count));
     return { prompt: identify(built.request), shown: built.facts.messages };
   };
 }
@@ -68,8 +50,9 @@ function createPrefixes() {
     const breakpoints = cache?.system === undefined ? [] : [{ block: 0, ttl: cache.system.ttl ?? '5m' }];
     for (const [index, message] of spoken.entries()) {
       const [block] = message.content;
-      node = nodeOf(node, `${message.participant}\n${block?.type === 'text' ? block.text : ''}`);
-      tokens += estimateMessage(message);
+      const text = block?.type === 'text' ? block.text : '';
+      node = nodeOf(node, `${message.participant}\n${text}`);
+      tokens += tokensOfMessage(message.participant, text);
       prefixes.push({ node, tokens });
       if (message.cacheControl !== undefined)
         breakpoints.push({ block: index + 1, ttl: message.cacheControl.ttl ?? '5m' });

@@ -24,6 +24,13 @@ export interface Billed {
   readonly written1h: number;
 }
 
+/** Slightly more than tokenizers make of English. */
+export const tokensOf = (text: string): number => Math.ceil(text.length * 0.28);
+
+/** With its name and what separates it from the one before. */
+export const tokensOfMessage = (participant: string, text: string): number =>
+  4 + tokensOf(participant) + tokensOf(text);
+
 /** What a prompt costs in tokens of fresh input. */
 export function costOf({ fresh, read, written5m, written1h }: Billed): number {
   return fresh + 0.1 * read + 1.25 * written5m + 2 * written1h;

@@ -1,7 +1,6 @@
-import { estimateMessage } from '@cinnabar/plugin-chat/dist/context/window.js';
 import type { Log } from './logs.js';
 import { createOurs, SYSTEM_TOKENS } from './ours.js';
-import { type Billed, costOf, createPromptCache } from './provider.js';
+import { type Billed, costOf, createPromptCache, tokensOfMessage } from './provider.js';
 import { promptOf, type Strategy, WINDOW } from './strategies.js';
 
 const isCounted = (count: number) => count > WINDOW;
@@ -64,8 +63,7 @@ function sizesOf(log: Log) {
   if (before !== undefined) return before;
   const sums = [0];
   for (const { author, content } of log.messages) {
-    const tokens = estimateMessage({ participant: author.displayName, content: [{ type: 'text', text: content }] });
-    sums.push((sums.at(-1) ?? 0) + tokens);
+    sums.push((sums.at(-1) ?? 0) + tokensOfMessage(author.displayName, content));
   }
   const sizes = { system: SYSTEM_TOKENS, sums };
   known.set(log, sizes);

@@ -1,5 +1,3 @@
-import type { Embed } from '@cinnabar/plugin-persona/dist/memory/types.js';
-
 const DIMENSIONS = 512;
 const GRAM = 3;
 
@@ -7,7 +5,8 @@ const GRAM = 3;
  * Stands in for an embedding model: random indexing of groups of three letters, the same for the same text. Texts with inflected or misspelt words
  * in common are near; it knows nothing of meaning, as a model would.
  */
-export const trigramVectors: Embed = async (texts) => texts.map(vectorOf);
+export const trigramVectors = async (texts: readonly string[]): Promise<readonly (readonly number[])[]> =>
+  texts.map(vectorOf);
 
 function vectorOf(text: string): readonly number[] {
   const sums = Array.from({ length: DIMENSIONS }, () => 0);

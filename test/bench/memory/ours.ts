@@ -1,18 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createMemories, type Memories } from '@cinnabar/plugin-persona/dist/memory/memories.js';
-import type { Embed, Place } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
-import { journalsIn } from '../../core/storage/fixture.js';
-import { recordingLogger } from '../../support/logs.js';
+import { GENERAL, type MemoryHarness, openMemoryHarness } from '../../plugins/persona/memory/harness.js';
 import type { Corpus } from './corpus.js';
+import type { trigramVectors } from './embedding.js';
 import type { Finder } from './peers.js';
 
-export const PLACE: Place = { mind: 'guild', guildId: '1', channelId: '2' };
-
 export interface Filled extends AsyncDisposable {
-  readonly memories: Memories;
+  readonly memories: MemoryHarness['memories'];
   readonly finder: Finder;
   /** Resolves when each memory has its vector. */
   embedded(): Promise<void>;
@@ -21,32 +14,23 @@ export interface Filled extends AsyncDisposable {
 }
 
 /** The project's own memory, given every line as it is said: no model has picked or rephrased anything, or named a subject. */
-export async function fill(corpus: Corpus, startMs: number, embed?: Embed): Promise<Filled> {
-  const folder = mkdtempSync(join(tmpdir(), 'cinnabar-bench-'));
+export async function fill(corpus: Corpus, startMs: number, embed?: typeof trigramVectors): Promise<Filled> {
   const clock = createManualClock(startMs);
-  let ids = 0;
   let vectors = 0;
-  const memories = createMemories({
-    journals: journalsIn(folder, clock),
-    clock,
-    random: { id: () => String(++ids).padStart(12, '0') },
-    log: recordingLogger(),
-    after: () => undefined,
-    embed:
-      embed &&
-      (async (texts, signal) => {
-        const made = await embed(texts, signal);
-        vectors += made?.length ?? 0;
-        return made;
-      }),
-  });
+  const counted: typeof embed = async (texts) => {
+    const made = (await embed?.(texts)) ?? [];
+    vectors += made.length;
+    return made;
+  };
+  const harness = await openMemoryHarness({ clock, ...(embed && { embed: counted }) });
+  const { memories } = harness;
   const addMs: number[] = [];
   const people = corpus.speakers.map(({ id, name }) => ({ userId: id, names: [name] }));
   for (const { messageId, speaker, text, at } of corpus.utterances) {
     clock.advance(Math.max(0, at - clock.now()));
     const started = performance.now();
     await memories.add({
-      place: PLACE,
+      place: GENERAL,
       text,
       speaker: speaker.id,
       speakerName: speaker.name,
@@ -58,25 +42,22 @@ export async function fill(corpus: Corpus, startMs: number, embed?: Embed): Prom
     addMs.push(performance.now() - started);
   }
   await memories.messageDeleted(
-    [...corpus.deleted].map((messageId) => ({ guildId: '1', channelId: PLACE.channelId, messageId })),
+    [...corpus.deleted].map((messageId) => ({ guildId: GENERAL.guildId, channelId: GENERAL.channelId, messageId })),
   );
   return {
     memories,
     addMs,
     async embedded() {
       // A second look starts what was added while the first was under way.
-      while (vectors < corpus.utterances.length) await memories.retrieve({ place: PLACE, limit: 1 });
+      while (vectors < corpus.utterances.length) await memories.retrieve({ place: GENERAL, limit: 1 });
     },
     finder: {
       name: 'ours',
       async find({ text, askedBy }, limit) {
-        const found = await memories.retrieve({ place: PLACE, query: text, askedBy, limit });
+        const found = await memories.retrieve({ place: GENERAL, query: text, askedBy, limit });
         return found.map(({ memory }) => memory.messageId ?? '');
       },
     },
-    async [Symbol.asyncDispose]() {
-      await memories.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose](),
   };
 }

@@ -1,4 +1,3 @@
-import type { RelayEvent } from '@cinnabar/plugin-relay/dist/events/event.js';
 import { createChance } from '../../campaign/settings/chance.js';
 import { event } from '../../plugins/relay/queue/harness.js';
 
@@ -11,7 +10,7 @@ export const RATE_LIMIT_MS = 2_000;
 export const BOUND = { total: 32, perGuild: 16 };
 
 /** Ten events of each channel in no order, all there from the start. They are numbered as they come. */
-export function load(): readonly RelayEvent[] {
+export function load(): readonly ReturnType<typeof event>[] {
   const chance = createChance(2026);
   const channels = Array.from({ length: EVENTS }, (_, n) => ({ channel: n % CHANNELS, rank: chance.below(1_000_000) }));
   return channels

@@ -1,40 +1,63 @@
 import { createFileDriver } from '@cinnabar/core';
-import { createQueueJournal, createQueueState, type QueueRecord } from '@cinnabar/plugin-relay/dist/queue/state.js';
 import { z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { opener, storageOn } from '../../core/storage/fixture.js';
-import { events } from '../../plugins/relay/queue/harness.js';
+import { DONE, events, openQueueIn } from '../../plugins/relay/queue/harness.js';
 import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
-import { queueFile } from '../../support/queue-file.js';
 
 const ROUNDS = 200;
 /** How many wait meanwhile. */
 const WAITING = 20;
 
-/** What it costs to write down that an event was taken, sent and done, each on the disk before the next, in milliseconds. */
+/** What it costs the queue to write down that an event was taken, sent and done, each on the disk before the next, in milliseconds. */
 export async function journalMs(): Promise<number> {
   using folder = makeFolder();
-  const state = createQueueState();
-  const journal = createQueueJournal(queueFile(folder.path), createManualClock(), recordingLogger());
-  await journal.load(state.snapshot);
-  const write = (record: QueueRecord) => {
-    state.apply(record);
-    return journal.append(record);
-  };
-  const all = events(ROUNDS + WAITING);
-  const waiting = all.slice(0, WAITING).map((event) => write({ is: 'taken', n: state.next(), at: 0, event }));
-  await Promise.all(waiting);
+  let onEnd: () => void = () => undefined;
+  const queue = await openQueueIn(
+    folder.path,
+    {
+      rulesFor: async (guildId) => ({
+        rateLimitMs: 0,
+        maxQueueSize: 1_000,
+        whenFull: 'refuse-newest',
+        paused: guildId === 'asleep',
+      }),
+      agentFor: async () => 'aurora',
+      deliver: async () => DONE,
+      clock: createManualClock(),
+      random: { next: () => 0, id: countingId() },
+      log: recordingLogger(),
+      bound: () => ({ total: 1, perGuild: 1 }),
+      mostTogether: 1,
+      onDropped: () => undefined,
+      onFailed: () => undefined,
+    },
+    (store) => ({
+      ...store,
+      async append(record) {
+        await store.append(record);
+        if (record.is === 'ended') onEnd();
+      },
+    }),
+  );
+  await Promise.all(events(WAITING, 'asleep/general').map(queue.enqueue));
   const startedAt = performance.now();
-  for (const event of all.slice(WAITING)) {
-    const n = state.next();
-    await write({ is: 'taken', n, at: 0, event });
-    await write({ is: 'sent', key: event.id, of: [n], attempt: 1, failures: 0 });
-    await write({ is: 'ended', key: event.id });
+  for (const event of events(ROUNDS)) {
+    const ended = new Promise<void>((resolve) => {
+      onEnd = resolve;
+    });
+    await queue.enqueue(event);
+    await ended;
   }
   const ms = (performance.now() - startedAt) / ROUNDS;
-  await journal.close();
+  await queue.stop();
   return ms;
+}
+
+function countingId(): () => string {
+  let ids = 0;
+  return () => `key-${++ids}`;
 }
 
 /** The same in a collection of the host's own storage, with a document for a guild's queue. It is not synced to the disk. */

@@ -6,12 +6,7 @@
 
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import type { Batch, Delivery } from '@cinnabar/plugin-relay/dist/events/event.js';
-import { createBreakers } from '@cinnabar/plugin-relay/dist/queue/attempts.js';
-import { openRelayQueue } from '@cinnabar/plugin-relay/dist/queue/queue.js';
-import { createQueueJournal } from '@cinnabar/plugin-relay/dist/queue/state.js';
-import { event } from '../../plugins/relay/queue/harness.js';
-import { queueFile } from '../../support/queue-file.js';
+import { event, openQueueIn } from '../../plugins/relay/queue/harness.js';
 import { createFastClock } from './fast-clock.js';
 import { type Told, tellPath } from './messages.js';
 import { placeOf } from './places.js';
@@ -31,7 +26,7 @@ const log = {
 // Ten milliseconds are a second.
 const clock = createFastClock({ times: 100, since: Date.now() });
 
-async function deliver(batch: Batch, key: string, signal: AbortSignal): Promise<Delivery> {
+const deliver: Parameters<typeof openQueueIn>[1]['deliver'] = async (batch, key, signal) => {
   const told: Told = { key, ids: batch.map(({ id }) => id) };
   try {
     const answer = await fetch(agent + tellPath, { method: 'POST', body: JSON.stringify(told), signal });
@@ -40,15 +35,13 @@ async function deliver(batch: Batch, key: string, signal: AbortSignal): Promise<
   } catch (error) {
     return { status: 'failed', retry: true, sentence: 'It was cut off.', error };
   }
-}
+};
 
 let keys = 0;
-const queue = await openRelayQueue({
-  store: createQueueJournal(queueFile(folder), clock, log),
+const queue = await openQueueIn(folder, {
   rulesFor: async () => ({ rateLimitMs: 500, maxQueueSize: 1_000, whenFull: 'refuse-newest', paused: false }),
   agentFor: async () => 'aurora',
   deliver,
-  breakers: createBreakers(clock, log),
   clock,
   random: { next: Math.random, id: () => `${process.pid}-${Date.now()}-${++keys}` },
   log,

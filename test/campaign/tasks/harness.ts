@@ -13,7 +13,6 @@ import type {
   LocalMessage,
   LocalUser,
 } from '@cinnabar/local-discord';
-import { type Task, taskSchema } from '@cinnabar/plugin-tasks/dist/task.js';
 import { z } from '@cinnabar/sdk';
 import type { TestDatabase } from '../../support/postgres.js';
 import type { Machine } from '../machine-host.js';
@@ -37,6 +36,18 @@ export type Death =
   | { readonly kind: 'write'; readonly write: number; readonly when: 'before' | 'after' }
   | { readonly kind: 'moment'; readonly afterMs: number }
   | { readonly kind: 'none' };
+
+/** What the bot keeps of a task, as far as it is compared. */
+const keptTask = z.object({
+  status: z.string(),
+  stepCount: z.number(),
+  log: z.array(
+    z.object({ n: z.number(), tool: z.string(), input: z.string(), outcome: z.string(), result: z.string() }),
+  ),
+  unknowns: z.array(z.string()),
+  ending: z.object({ text: z.string(), told: z.boolean() }).optional(),
+});
+type Task = z.output<typeof keptTask>;
 
 /** What is left when a task is over. */
 export interface Traces {
@@ -134,7 +145,7 @@ const isDue = (death: Death, readyAt: number) => death.kind === 'moment' && Date
 async function readDocument(folder: string): Promise<Task | undefined> {
   const name = (await readdir(folder).catch(() => [])).find((file) => file.endsWith('.json'));
   if (name === undefined) return undefined;
-  const stored = z.object({ data: taskSchema }).parse(JSON.parse(await readFile(join(folder, name), 'utf8')));
+  const stored = z.object({ data: keptTask }).parse(JSON.parse(await readFile(join(folder, name), 'utf8')));
   return stored.data;
 }
 
@@ -143,7 +154,8 @@ async function readRow({ query, schema }: TestDatabase, channel: LocalChannel): 
   const sql = `SELECT body->'data' AS task FROM ${schema}.documents WHERE path LIKE 'tasks/collections/global/tasks/%'`;
   // There are no tables before the first machine has made them.
   const rows = await query(sql).catch(() => []);
-  return rows.map((row) => taskSchema.parse(row.task)).find((task) => JSON.stringify(task).includes(channel.id));
+  const row = rows.find(({ task }) => JSON.stringify(task).includes(channel.id));
+  return row && keptTask.parse(row.task);
 }
 
 const machineOf = (database: TestDatabase | undefined, name: string): Machine =>

@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { createQueueState, type QueueRecord, queueRecord } from '@cinnabar/plugin-relay/dist/queue/state.js';
-import { openJournal } from '@cinnabar/sdk';
+import { openJournal, z } from '@cinnabar/sdk';
 import type { TestDatabase } from '../../../support/postgres.js';
 
 /** What the queue's journal says at this moment. */
@@ -10,6 +9,16 @@ export interface JournalView {
   /** Ids of those that are not done. */
   readonly open: readonly string[];
 }
+
+/** A line of the journal, as far as it says what has become of events. */
+const queueRecord = z.discriminatedUnion('is', [
+  z.object({ is: z.literal('taken'), n: z.number(), event: z.object({ id: z.string() }) }),
+  z.object({ is: z.literal('sent'), key: z.string(), of: z.array(z.number()) }),
+  z.object({ is: z.literal('ended'), key: z.string() }),
+  z.object({ is: z.literal('dropped'), of: z.array(z.number()) }),
+  z.object({ is: z.literal('known'), ids: z.array(z.string()) }),
+]);
+type QueueRecord = z.output<typeof queueRecord>;
 
 export const readJournalFile = async (path: string): Promise<JournalView> =>
   viewOf((await openJournal(path, queueRecord).read()).records);
@@ -21,16 +30,22 @@ export async function readJournalTable({ query, schema }: TestDatabase): Promise
 }
 
 function viewOf(records: readonly QueueRecord[]): JournalView {
-  const state = createQueueState();
-  for (const record of records) state.apply(record);
-  const taken = records.flatMap((record) => {
-    if (record.is === 'taken') return [record.event.id];
-    return record.is === 'known' ? record.ids : [];
-  });
-  const open = [...state.channels()].flatMap(({ inFlight, waiting }) =>
-    [...inFlight.flatMap(({ entries }) => entries), ...waiting].map(({ event }) => event.id),
-  );
-  return { taken, open };
+  const taken = new Set<string>();
+  const open = new Map<number, string>();
+  const sent = new Map<string, readonly number[]>();
+  const close = (numbers: readonly number[] = []) => {
+    for (const n of numbers) open.delete(n);
+  };
+  for (const record of records) {
+    if (record.is === 'taken') {
+      taken.add(record.event.id);
+      open.set(record.n, record.event.id);
+    } else if (record.is === 'sent') sent.set(record.key, record.of);
+    else if (record.is === 'ended') close(sent.get(record.key));
+    else if (record.is === 'dropped') close(record.of);
+    else for (const id of record.ids) taken.add(id);
+  }
+  return { taken: [...taken], open: [...open.values()] };
 }
 
 /** How many cards wait for a decision, or to be shown as over. @param folder where `confirm` keeps them */

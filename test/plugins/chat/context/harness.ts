@@ -136,6 +136,9 @@ export function createChannel(given: Given = {}) {
     wait(ms: number) {
       now += ms;
     },
+    waitUntil(at: number) {
+      now = at;
+    },
     async activate(messages: readonly HistoryMessage[], then: Given = {}): Promise<BuiltContext> {
       const built = await build(messages, { ...given, ...then, memory, now });
       memory = cacheStateSchema.parse(JSON.parse(JSON.stringify(built.memory)));

@@ -20,6 +20,8 @@ export const DM: Place = { mind: 'guild', guildId: null, channelId: '801' };
 
 interface Options {
   readonly folder?: Folder;
+  /** Where they are kept, when it is not the folder. */
+  readonly journals?: ReturnType<typeof journalsOn>;
   readonly clock?: ManualClock;
   readonly embed?: Embed;
   readonly capacity?: number;
@@ -50,8 +52,8 @@ export async function openMemoryHarness(options: Options = {}): Promise<MemoryHa
   const log = recordingLogger();
   const opened: string[] = [];
   let disposed = false;
-  const driver = createFileDriver({ root: folder.path, journals: folder.path, clock, log });
-  const journals = journalsOn(driver);
+  const files = () => createFileDriver({ root: folder.path, journals: folder.path, clock, log });
+  const { journals = journalsOn(files()) } = options;
   const memories = createMemories({
     clock,
     random: { id: () => `m${String(++ids).padStart(8, '0')}` },

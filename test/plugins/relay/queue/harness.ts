@@ -77,6 +77,16 @@ interface Life {
   queue: RelayQueue;
 }
 
+/** The real queue on its journal in a folder. `watch` stands between the two. */
+export function openQueueIn(
+  folder: string,
+  { clock, log, ...parts }: Omit<RelayQueueOptions, 'store' | 'breakers'> & Partial<RelayQueueOptions>,
+  watch: (store: QueueStore) => QueueStore = (store) => store,
+): Promise<RelayQueue> {
+  const store = watch(createQueueJournal(queueFile(folder), clock, log));
+  return openRelayQueue({ clock, log, store, breakers: createBreakers(clock, log), ...parts });
+}
+
 export async function openQueueHarness(options: QueueHarnessOptions = {}): Promise<QueueHarness> {
   const clock = steppedClock();
   const told: DeliveredBatch[] = [];
@@ -126,23 +136,25 @@ export async function openQueueHarness(options: QueueHarnessOptions = {}): Promi
           resolve(FAILED);
         });
       });
-    const log = recordingLogger();
-    const journal = createQueueJournal(queueFile(folder.path), ownClock, log);
-    journals.push(journal);
-    const queue = await openRelayQueue({
-      store: watched(journal, life),
-      rulesFor: async (guildId, channelId) => ({ ...FREE, ...options.rules?.(guildId, channelId) }),
-      agentFor: async ({ guildId, agent }) => `${guildId}/${agent}`,
-      breakers: createBreakers(ownClock, log),
+    const parts = {
+      rulesFor: async (guildId: string | null, channelId: string) => ({
+        ...FREE,
+        ...options.rules?.(guildId, channelId),
+      }),
+      agentFor: async ({ guildId, agent }: RelayEvent) => `${guildId}/${agent}`,
       clock: ownClock,
       random,
-      log,
+      log: recordingLogger(),
       bound: () => ({ total: 1_000, perGuild: 1_000 }),
       mostTogether: 1,
-      onDropped: (drop) => drops.push(drop),
-      onFailed: (failure) => failures.push(failure),
+      onDropped: (drop: (typeof drops)[number]) => drops.push(drop),
+      onFailed: (failure: Failure) => failures.push(failure),
       ...options.queue,
       deliver,
+    };
+    const queue = await openQueueIn(folder.path, parts, (journal) => {
+      journals.push(journal);
+      return watched(journal, life);
     });
     const enqueue: RelayQueue['enqueue'] = (event) => {
       guilds.add(event.guildId);
