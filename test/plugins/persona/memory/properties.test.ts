@@ -1,7 +1,9 @@
-import type { Memory, Place, Visibility } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ANNA, ANNABEL, BOB, DM, ELSEWHERE, GENERAL, type MemoryHarness, openMemoryHarness, STAFF } from './harness.js';
+
+type Place = typeof GENERAL;
+type Memory = Awaited<ReturnType<MemoryHarness['memories']['list']>>[number];
 
 const PLACES: readonly Place[] = [
   GENERAL,
@@ -33,7 +35,7 @@ const adding = fc.record({
   speaker: fc.constantFrom(ANNA, ANNA, ANNA, ...PEOPLE),
   text: fc.constantFrom(...TEXTS),
   messageId: fc.constantFrom(...MESSAGES),
-  visibility: fc.constantFrom<Visibility>('guild', 'channel', 'dm'),
+  visibility: fc.constantFrom<Memory['visibility']>('guild', 'channel', 'dm'),
   /** Hours ago, so that things are heard out of order. */
   ago: fc.constantFrom(0, 0, 1, 2),
   supersedes: fc.constantFrom(false, false, true),

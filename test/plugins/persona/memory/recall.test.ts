@@ -1,7 +1,8 @@
-import type { Embed } from '@cinnabar/plugin-persona/dist/memory/types.js';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { ANNA, ANNABEL, BOB, DM, ELSEWHERE, GENERAL, openMemoryHarness, refOf, STAFF } from './harness.js';
+
+type Embed = NonNullable<NonNullable<Parameters<typeof openMemoryHarness>[0]>['embed']>;
 
 const HOUR_MS = 3_600_000;
 

@@ -1,12 +1,11 @@
 import { getEventListeners } from 'node:events';
 import type { AgentScript } from '@cinnabar/local-letta';
-import type {
-  ApprovalDecision,
-  ApprovalRequest,
-  AskApproval,
-} from '@cinnabar/plugin-relay/dist/letta/runs/prompt-context.js';
 import { expect } from 'chai';
 import { type LettaOptions, PLACE, SENDING, sendPrompt, startLetta } from './harness.js';
+
+type AskApproval = NonNullable<LettaOptions['ask']>;
+type ApprovalRequest = Parameters<AskApproval>[0];
+type ApprovalDecision = Awaited<ReturnType<AskApproval>>;
 
 const deleting: AgentScript = async (turn) => {
   const { status } = await turn.callTool('discord_delete_channel', { channelId: '7' });

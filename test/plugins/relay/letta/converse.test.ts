@@ -1,6 +1,7 @@
-import type { AgentEvent } from '@cinnabar/plugin-relay/dist/letta/runs/prompt-context.js';
 import { expect } from 'chai';
-import { sendPrompt, startLetta } from './harness.js';
+import { type PromptOptions, sendPrompt, startLetta } from './harness.js';
+
+type AgentEvent = Parameters<NonNullable<PromptOptions['onEvent']>>[0];
 
 describe('relay: a conversation with an agent', () => {
   it('sends one prompt as a run in the background, with the key as its id and 50 steps at most', async () => {

@@ -1,9 +1,9 @@
 import type { AgentScript, LettaFaults } from '@cinnabar/local-letta';
-import type { Conversed } from '@cinnabar/plugin-relay/dist/letta/runs/prompt-context.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SENDING, SENDING_TO_AGENT, sendPrompt, startLetta } from './harness.js';
 
+type Conversed = Awaited<ReturnType<typeof sendPrompt>>;
 type Mishap = (faults: LettaFaults, sending: typeof SENDING | typeof SENDING_TO_AGENT) => unknown;
 
 /** What happens to an attempt on its way. */

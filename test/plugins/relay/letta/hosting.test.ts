@@ -1,7 +1,8 @@
-import type { HostRegistration } from '@cinnabar/plugin-relay/dist/letta/hosting.js';
 import { expect } from 'chai';
 import { type McpHost, startMcpHost } from '../../../sdk/local-letta/mcp-host.js';
 import { type LettaOptions, sendPrompt, startLetta } from './harness.js';
+
+type HostRegistration = Parameters<Awaited<ReturnType<typeof startLetta>>['agents']['register']>[0];
 
 async function hosted(options: LettaOptions = {}) {
   const world = await startLetta(options);

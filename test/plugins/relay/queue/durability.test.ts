@@ -1,6 +1,8 @@
-import type { QueueRecord, QueueStore } from '@cinnabar/plugin-relay/dist/queue/state.js';
 import { expect } from 'chai';
-import { DONE, event, events, FAILED, openQueueHarness, REFUSED } from './harness.js';
+import { DONE, event, events, FAILED, openQueueHarness, type QueueHarnessOptions, REFUSED } from './harness.js';
+
+type QueueStore = NonNullable<NonNullable<QueueHarnessOptions['queue']>['store']>;
+type QueueRecord = Parameters<QueueStore['append']>[0];
 
 const MINUTE = 60_000;
 

@@ -1,6 +1,7 @@
-import type { QueueRules } from '@cinnabar/plugin-relay/dist/queue/queue.js';
 import { expect } from 'chai';
-import { event, events, openQueueHarness } from './harness.js';
+import { event, events, openQueueHarness, type QueueHarnessOptions } from './harness.js';
+
+type Rules = ReturnType<NonNullable<QueueHarnessOptions['rules']>>;
 
 const QUARTER_HOUR = 15 * 60_000;
 
@@ -60,7 +61,7 @@ describe('a full queue', () => {
 
 describe('a paused guild', () => {
   it('keeps what it has, and goes on where it was', async () => {
-    let rules: Partial<QueueRules> = { paused: true };
+    let rules: Rules = { paused: true };
     await using town = await openQueueHarness({ rules: (guild) => (guild === 'town' ? rules : {}) });
     await town.offer(...events(2), event('other', 'elsewhere/general'));
     await town.pass(3_600_000);

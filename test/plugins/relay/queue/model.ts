@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import type { RelayEvent } from '@cinnabar/plugin-relay/dist/events/event.js';
-import type { EnqueueResult } from '@cinnabar/plugin-relay/dist/queue/queue.js';
 import fc from 'fast-check';
 import { DONE, event, FAILED, openQueueHarness, type QueueHarness } from './harness.js';
+
+type RelayEvent = ReturnType<typeof event>;
+type EnqueueResult = Awaited<ReturnType<QueueHarness['offer']>>[number];
 
 /** Something that happens to a queue. */
 export type Step =
