@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
-import { readBudgets } from '@cinnabar/plugin-accounts/dist/budgets.js';
-import { Accounts, readYaml } from '@cinnabar/sdk';
+import { Accounts } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 import { receipt } from './receipt.js';
@@ -78,15 +77,21 @@ describe('accounts: budgets in the configuration files', () => {
     expect(await refusing('')).to.deep.equal([]);
   });
 
-  it('that cannot be read are told with file, line and key', () => {
-    const reading = readYaml('budgets:\n  guild: {tokensPerDay: 10}\n  member: {usdPerday: 5, usdPerDay: five}\n');
-    if (!reading.ok) throw new Error(reading.problem);
-    const { limits, problems } = readBudgets([{ source: 'config/shared.yaml', ...reading }]);
-    expect(limits.guild?.tokensPerDay).to.equal(10);
-    expect(limits.member).to.deep.equal({ tokensPerDay: 0, usdPerDay: 0 });
+  it('that cannot be read are logged with file, line and key, and leave the others as they are', async () => {
+    await using till = await open({});
+    till.folder.write(
+      'shared.yaml',
+      'budgets:\n  guild: {tokensPerDay: 10}\n  member: {usdPerday: 5, usdPerDay: five}\n',
+    );
+    const rules = async () =>
+      (await till.accounts.check(till.alice)).reasons.map(({ rule, allowed }) => `${rule} ${allowed}`);
+    expect(await rules()).to.deep.equal(['budget-guild true', 'budget-member false']);
+    await till.spend(1000);
+    expect(await rules()).to.deep.equal(['budget-guild false', 'budget-member false']);
+    const problems = till.host.log.flatMap(({ message }) => (message.includes('budgets.') ? [message] : []));
     expect(problems).to.have.length(2);
-    expect(problems[0]).to.match(/^config\/shared\.yaml:3: budgets\.member\.usdPerDay: .* nothing may be spent\.$/);
-    expect(problems[1]).to.match(/^config\/shared\.yaml:3: budgets\.member\.usdPerday: there is no such key; /);
+    expect(problems[0]).to.match(/shared\.yaml:3: budgets\.member\.usdPerDay: .* nothing may be spent\.$/);
+    expect(problems[1]).to.match(/shared\.yaml:3: budgets\.member\.usdPerday: there is no such key; /);
   });
 
   it('are right in the annotated examples', async () => {

@@ -1,11 +1,10 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { expandAlias } from '@cinnabar/plugin-custom/dist/store.js';
-import { AuditLog, definePlugin, PersonalDataStore, Tools } from '@cinnabar/sdk';
+import { AuditLog, definePlugin, option, PersonalDataStore, type Plugin, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-async function openCustom() {
-  const host = await createTestHost({ plugins: ['admin', 'custom'] });
+async function openCustom(...plugins: readonly Plugin[]) {
+  const host = await createTestHost({ plugins: ['admin', 'custom', ...plugins] });
   const say = async (user: TestHost['alice'], text: string) => {
     const before = host.general.messages.length;
     user.say(host.general, text);
@@ -258,17 +257,29 @@ describe('aliases', () => {
     expect((await host.resolve(AuditLog).recent(guild.id, 1))[0]).to.include({ act: 'prefix add ?', userId: you.id });
   });
 
-  it('lose and repeat no word, whatever is typed', () => {
+  it('lose and repeat no word, whatever is typed', async () => {
+    const heard: string[] = [];
+    const listener = definePlugin({
+      manifest: { id: 'listener', version: '1.0.0', description: 'Listens' },
+      setup: ({ command }) =>
+        void command({
+          name: 'do',
+          description: 'Keeps what it is told',
+          options: { words: option.rest().optional() },
+          run: (_, { words = '' }) => void heard.push(words),
+        }),
+    });
+    await using world = await openCustom(listener);
+    const { host, say } = world;
+    for (let named = 0; named <= 4; named += 1) {
+      const text = ['do', ...Array.from({ length: named }, (_, index) => `{${index}}`)].join(' ');
+      await say(host.you, `!alias add do${named} ${text}`);
+    }
     const word = fc.stringMatching(/^[a-z]{1,5}$/u);
-    fc.assert(
-      fc.property(fc.array(word, { maxLength: 5 }), fc.integer({ min: 0, max: 4 }), (words, named) => {
-        const text = ['do', ...Array.from({ length: named }, (_, index) => `{${index}}`)].join(' ');
-        const expanded = expandAlias(text, words.join(' '))
-          .split(/\s+/u)
-          .filter((one) => one !== '');
-        expect(expanded).to.deep.equal(['do', ...words]);
-      }),
-      { numRuns: 100 },
-    );
+    const typed = fc.sample(fc.tuple(fc.array(word, { maxLength: 5 }), fc.integer({ min: 0, max: 4 })), 100);
+    for (const [words, named] of typed) host.alice.say(host.general, `!do${named} ${words.join(' ')}`);
+    await host.settled();
+    const wordsOf = (text: string) => text.split(/\s+/u).filter((one) => one !== '');
+    expect(heard.map(wordsOf)).to.deep.equal(typed.map(([words]) => words));
   });
 });

@@ -1,5 +1,4 @@
 import { createTestHost, type LocalChannel, type LocalUser, type TestHost } from '@cinnabar/core/testing';
-import { fillIn } from '@cinnabar/plugin-welcome/dist/context.js';
 import { definePlugin, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -152,18 +151,43 @@ describe('welcome', () => {
     expect(await call(host.alice, { channel: 'general' })).not.to.include('greeted');
   });
 
-  it('fills placeholders in once: what people are called is never structure', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.string(), fc.nat(), (name, server, count) => {
-        const arrival = { memberId: '1', name: `${name}{member}{count}`, server: `${server}<@2>@everyone`, count };
-        const text = fillIn('{member} {name} {server}', arrival);
-        expect(text.match(/(?<!\\)<@/g)).to.have.length(1);
+  it('fills placeholders in once: what people are called is never structure', async () => {
+    await using other = await createTestHost({ plugins: ['admin', 'welcome', watcher] });
+    const preview = async () => {
+      other.alice.say(other.general, '!welcome preview greeting');
+      await other.settled();
+      return other.general.messages.at(-1)?.content ?? '';
+    };
+    const own = [...other.guild.roles.values()].find(({ botId }) => botId !== undefined);
+    if (own !== undefined) other.guild.editRole(own, { permissions: ['ManageGuild', 'ViewChannel', 'SendMessages'] });
+    const say = answering(other);
+    await say(other.you, '!plugin enable welcome');
+    await say(other.you, '!access allow welcome everyone');
+    await say(other.you, '!welcome remove greeting 1');
+    await say(other.you, '!welcome add greeting {member} {name} {server}');
+    const called = fc.array(
+      fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('{member}', '{count}', '<@2>', '@everyone', '\\', '`')),
+      { minLength: 1, maxLength: 3 },
+    );
+    const names = fc.tuple(called, called).map((parts) => parts.map((some) => some.join('').slice(0, 20)));
+    const guild = other.client.guilds.cache.get(other.guild.id);
+    await fc.assert(
+      fc.asyncProperty(names, async ([name = '', server = '']) => {
+        other.guild.rename(other.alice, `${name}{member}`);
+        await guild?.edit({ name: `${server}<@2>@everyone` });
+        const text = await preview();
+        expect(text.match(/(?<!\\)<@/g), text).to.have.length(1);
         expect(text).to.not.match(/(?<!\\)@everyone/);
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     );
-    expect(
-      fillIn('{member}'.repeat(125), { memberId: '123456789012345678', name: '', server: '', count: 1 }),
-    ).to.have.length(2_000);
+
+    await say(other.you, '!welcome remove greeting 1');
+    await say(other.you, `!welcome add greeting ${'{member}'.repeat(125)}`);
+    const lobby = other.guild.createChannel({ name: 'lobby' });
+    await say(other.you, '!welcome channel #lobby');
+    other.guild.join(other.discord.createUser({ name: 'guest' }));
+    await other.settled();
+    expect(lobby.messages.map(({ content }) => content.length)).to.deep.equal([2_000]);
   });
 });

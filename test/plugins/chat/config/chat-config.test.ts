@@ -1,4 +1,3 @@
-import { DEFAULT_CONFIG } from '@cinnabar/plugin-chat/dist/config/keys.js';
 import { expect } from 'chai';
 import { inGerman } from '../../../support/languages.js';
 import { effective, openConfig } from './harness.js';
@@ -6,19 +5,37 @@ import { effective, openConfig } from './harness.js';
 describe('chat: the configuration of a channel', () => {
   it('is that of the seed where nothing is said, but for a safe depth of tool calls', async () => {
     const { config, origin, problems } = await effective({});
-    expect(config).to.deep.equal(DEFAULT_CONFIG);
-    expect(config).to.include({
+    expect(config).to.deep.equal({
       mode: 'chat',
+      innerName: undefined,
+      allowedModels: [],
+      fallbackModels: [],
+      maxTokens: 4096,
+      stopSequences: [],
+      streaming: false,
+      llmRetries: 3,
+      llmTimeoutMs: 120_000,
+      cache: 'auto',
       recencyWindow: 400,
+      maxContextTokens: 100_000,
+      truncateToTokens: 60_000,
+      historyRoles: [],
       includeImages: true,
       maxImages: 5,
+      imageMaxBytes: 3_750_000,
+      imageMaxTotalBytes: 15_000_000,
+      maxTextFiles: 5,
+      textFileMaxBytes: 20_000,
       toolsEnabled: true,
+      toolsOnDemand: ['discord-tools'],
       toolOutputVisible: false,
       maxToolDepth: 8,
-      llmRetries: 3,
-      discordBackoffMax: 32_000,
       replyOnRandom: 0,
       replyOnName: false,
+      maxQueuedReplies: 5,
+      botChainLength: 3,
+      discordBackoffMax: 32_000,
+      receipts: false,
     });
     expect(origin.temperature).to.equal('default');
     expect(problems).to.deep.equal([]);

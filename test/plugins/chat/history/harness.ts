@@ -6,6 +6,7 @@ import {
   HISTORY_INTENTS,
   type HistoryDependencies,
 } from '@cinnabar/plugin-chat/dist/history/channel-history.js';
+import { LOG_LIMITS } from '@cinnabar/plugin-chat/dist/history/logs.js';
 import type {
   ChannelHistory,
   HistoryMessage,
@@ -14,6 +15,8 @@ import type {
 } from '@cinnabar/plugin-chat/dist/history/types.js';
 import { Access, Clock, definePlugin, type Plugin } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
+
+type HistoryLimits = NonNullable<HistoryDependencies['limits']>;
 
 /** A host with nothing in it but a channel history. */
 export interface HistoryHarness extends AsyncDisposable {
@@ -37,9 +40,12 @@ export interface HistoryHarness extends AsyncDisposable {
   requests(): number;
 }
 
-export async function openHistory(limits?: HistoryDependencies['limits']): Promise<HistoryHarness> {
+/** @param limits those that differ from what the plugin keeps */
+export async function openHistory(limits?: Partial<HistoryLimits>): Promise<HistoryHarness> {
   let made: ChannelHistory | undefined;
-  const host = await createTestHost({ plugins: [historian(limits, (history) => (made = history))] });
+  const host = await createTestHost({
+    plugins: [historian({ ...LOG_LIMITS, ...limits }, (history) => (made = history))],
+  });
   if (made === undefined) throw new Error('The plugin did not start.');
   const history = made;
   // Whoever asks has said something, and so is known.
@@ -102,7 +108,7 @@ export async function openHistory(limits?: HistoryDependencies['limits']): Promi
   };
 }
 
-function historian(limits: HistoryDependencies['limits'], onStart: (history: ChannelHistory) => void): Plugin {
+function historian(limits: HistoryLimits, onStart: (history: ChannelHistory) => void): Plugin {
   return definePlugin({
     manifest: { id: 'historian', version: '1.0.0', description: 'Keeps the history', intents: [...HISTORY_INTENTS] },
     inject: { access: Access, clock: Clock },
@@ -116,7 +122,7 @@ function historian(limits: HistoryDependencies['limits'], onStart: (history: Cha
           await context.reply({ content: 'whispered', ephemeral: true });
         },
       });
-      onStart(createChannelHistory({ on, client, access, clock, log, ...(limits === undefined ? {} : { limits }) }));
+      onStart(createChannelHistory({ on, client, access, clock, log, limits }));
     },
   });
 }

@@ -1,4 +1,3 @@
-import { LOG_LIMITS } from '@cinnabar/plugin-chat/dist/history/logs.js';
 import { expect } from 'chai';
 import { chatter, type HistoryHarness, openHistory } from './harness.js';
 
@@ -122,7 +121,7 @@ describe('chat history: kept live', () => {
   });
 
   it('forgets the channel that was read longest ago when it holds too many', async () => {
-    await using small = await openHistory({ ...LOG_LIMITS, channels: 2 });
+    await using small = await openHistory({ channels: 2 });
     const { host, read } = small;
     const [one, two] = [host.guild.createChannel({ name: 'one' }), host.guild.createChannel({ name: 'two' })];
     for (const channel of [host.general, one, two]) await read(channel);
@@ -163,7 +162,7 @@ describe('chat history: kept live', () => {
       { messages: 500, bytes: 1e9 },
       { messages: 1e6, bytes: 250_000 },
     ]) {
-      await using small = await openHistory({ ...LOG_LIMITS, all });
+      await using small = await openHistory({ all });
       const { host, read, history } = small;
       const channels = Array.from({ length: 8 }, (_, at) => host.guild.createChannel({ name: `many-${at}` }));
       for (const channel of channels) await read(channel, { limit: 100 });
@@ -179,7 +178,7 @@ describe('chat history: kept live', () => {
   });
 
   it('is bounded in one channel by bytes, whatever its readers want', async () => {
-    await using small = await openHistory({ ...LOG_LIMITS, channelBytes: 100_000 });
+    await using small = await openHistory({ channelBytes: 100_000 });
     const { host, read, history } = small;
     await read(host.general, { limit: 1_000 });
     chatter(host.bob, host.general, 200, 'x'.repeat(1_500));

@@ -1,4 +1,3 @@
-import { revised } from '@cinnabar/plugin-persona/dist/memory/source-changes.js';
 import { expect } from 'chai';
 import {
   ANNA,
@@ -152,8 +151,11 @@ describe('persona: what becomes of a memory when its message goes', () => {
       ['Anna was born in 1990.', 'born 1990', 'born 1991', 'Anna was born in 1991.'],
     ];
     for (const [memory, before, after, now] of edits) {
-      it(`"${before}" to "${after}" makes "${memory}" ${now === undefined ? 'forgotten' : `"${now}"`}: never the raw text`, () => {
-        expect(revised(memory, before, after)).to.equal(now);
+      it(`"${before}" to "${after}" makes "${memory}" ${now === undefined ? 'forgotten' : `"${now}"`}: never the raw text`, async () => {
+        await using harness = await openMemoryHarness();
+        await harness.say(ANNA, memory);
+        expect(await harness.memories.messageEdited(refOf(memory), after, before)).to.equal(1);
+        expect(await harness.standing()).to.deep.equal(now === undefined ? [] : [now]);
       });
     }
 

@@ -1,4 +1,3 @@
-import { createConnect } from '@cinnabar/plugin-relay/dist/letta/client.js';
 import { expect } from 'chai';
 import { SENDING, sendPrompt, startLetta } from './harness.js';
 
@@ -125,13 +124,15 @@ describe('relay: the address of a Letta server', () => {
     ['https://api.letta.com', 'needs a key'],
     [undefined, 'needs a key'],
   ]) {
-    it(`${baseUrl ?? 'none, and no key'}: is refused at once`, () => {
-      expect(() => createConnect({ baseUrl })).to.throw(says ?? '');
+    it(`${baseUrl ?? 'none, and no key'}: is refused at once`, async () => {
+      await using world = await startLetta();
+      expect(() => world.boot({ address: { baseUrl } })).to.throw(says ?? '');
     });
   }
 
-  it('may be one of the cloud with a key, or a server without', () => {
-    expect(() => createConnect({ apiKey: 'sk-let' })).not.to.throw();
-    expect(() => createConnect({ baseUrl: 'http://127.0.0.1:8283' })).not.to.throw();
+  it('may be one of the cloud with a key, or a server without', async () => {
+    await using world = await startLetta();
+    expect(() => world.boot({ address: { apiKey: 'sk-let' } })).not.to.throw();
+    expect(() => world.boot({ address: { baseUrl: 'http://127.0.0.1:8283' } })).not.to.throw();
   });
 });

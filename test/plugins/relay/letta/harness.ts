@@ -16,6 +16,8 @@ export interface LettaOptions extends Omit<LettaStandInOptions, 'clock'> {
   readonly ask?: AskApproval;
 }
 
+type ServerAddress = Parameters<typeof createAgents>[0]['address'];
+
 /** The relay's side of a Letta server, the server itself, and what is kept between restarts. */
 export async function startLetta({ ask = deny, ...stand }: LettaOptions = {}) {
   const clock = watchedClock();
@@ -34,10 +36,10 @@ export async function startLetta({ ask = deny, ...stand }: LettaOptions = {}) {
     return Object.values(kept.parse(relay).collections?.lettaSent ?? {});
   };
   const boot = (
-    options: { readonly ask?: AskApproval; readonly key?: string; readonly baseUrl?: string } = {},
+    options: { readonly ask?: AskApproval; readonly key?: string; readonly address?: ServerAddress } = {},
   ): Agents =>
     createAgents({
-      address: { baseUrl: options.baseUrl ?? letta.baseUrl, apiKey: options.key ?? stand.key ?? 'any' },
+      address: options.address ?? { baseUrl: letta.baseUrl, apiKey: options.key ?? stand.key ?? 'any' },
       store: open(),
       ask: options.ask ?? ask,
       clock,

@@ -100,7 +100,7 @@ describe('relay: an agent never answers twice', () => {
     });
     const agent = world.letta.addAgent();
     await using address = await closableAddress(world.letta.baseUrl);
-    const agents = world.boot({ baseUrl: address.baseUrl });
+    const agents = world.boot({ address: { baseUrl: address.baseUrl, apiKey: 'any' } });
     for (let attempt = 0; attempt < 2; attempt += 1) {
       expect(await sendPrompt(agents, agent.id, 'Hello')).to.include({ status: 'failed', retry: true });
       world.clock.advance(5_000);

@@ -10,7 +10,7 @@ async function refusedOnce(options: LettaOptions) {
   const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
   const address = await closableAddress(world.letta.baseUrl);
   await address.open();
-  const agents = world.boot({ baseUrl: address.baseUrl });
+  const agents = world.boot({ address: { baseUrl: address.baseUrl, apiKey: 'any' } });
   let isHeard: () => void = () => undefined;
   const heard = new Promise<void>((resolve) => {
     isHeard = resolve;

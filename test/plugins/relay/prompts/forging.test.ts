@@ -1,12 +1,7 @@
-import type { RelayEvent } from '@cinnabar/plugin-relay/dist/events/event.js';
-import { safeName } from '@cinnabar/plugin-relay/dist/events/message-event.js';
-import { renderPrompt } from '@cinnabar/plugin-relay/dist/prompts/render.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../support/any-character.js';
-import { ALL_TOOLS, directOf, eventOf } from './harness.js';
-
-const options = { tools: ALL_TOOLS, enabled: true, postsForIt: false };
+import { authorCalled, directOf, eventOf, promptOf } from './harness.js';
 
 /** What a member would write to pose as the prompt, among all else that they could write. */
 const hostile = fc
@@ -53,7 +48,7 @@ const forgeries = (prompt: (content: string) => string) =>
     { numRuns: 150 },
   );
 
-const single = (event: RelayEvent) => renderPrompt([event], options);
+const single = (event: ReturnType<typeof eventOf>) => promptOf([event]);
 
 describe('relay: what members write', () => {
   it('cannot pass for a part of the prompt of a server', () => {
@@ -73,17 +68,19 @@ describe('relay: what members write', () => {
   });
 
   it('cannot where several messages come together, nor in reactions, digests and wake-ups', () => {
-    forgeries((content) => renderPrompt([eventOf({}, { content }), eventOf({}, { content })], options));
+    forgeries((content) => promptOf([eventOf({}, { content }), eventOf({}, { content })]));
     for (const kind of ['reaction', 'digest', 'wake'] as const) {
       forgeries((content) => single(eventOf({ kind }, { content: content === '' ? 'nothing' : content })));
     }
   });
 
   it('cannot in the name that they have given themselves', () => {
+    const lines = linesOf(single(eventOf())).length;
     fc.assert(
       fc.property(hostile, (name) => {
-        const safe = safeName(name);
-        expect(linesOf(safe)).to.have.length(1);
+        const [first = '', ...others] = linesOf(single(eventOf({}, { author: authorCalled(name) })));
+        expect(others).to.have.length(lines - 1);
+        const safe = /^You received a mention or reply on Discord from (.*) \(20\)$/u.exec(first)?.[1];
         expect(safe).to.match(/^$|^[^\s*\-+>#.,;!][^:*_#~()<>[\]{}|`]{0,39}$/u);
       }),
       { numRuns: 500 },

@@ -1,6 +1,8 @@
 import type { EventFacts, RelayEvent } from '@cinnabar/plugin-relay/dist/events/event.js';
+import { safeName } from '@cinnabar/plugin-relay/dist/events/message-event.js';
+import { renderPrompt } from '@cinnabar/plugin-relay/dist/prompts/render.js';
 
-export const AT = Date.parse('2026-01-02T03:04:05.000Z');
+const AT = Date.parse('2026-01-02T03:04:05.000Z');
 
 /** An event of a server, of which a test says only what matters to it. */
 export function eventOf(event: Partial<Omit<RelayEvent, 'facts'>> = {}, facts: Partial<EventFacts> = {}): RelayEvent {
@@ -14,7 +16,7 @@ export function eventOf(event: Partial<Omit<RelayEvent, 'facts'>> = {}, facts: P
     ...event,
     facts: {
       at: AT,
-      author: { id: '20', username: 'alice', displayName: 'Alice', roles: ['Solo', 'Crew'], isBot: false },
+      author: authorCalled('Alice'),
       channel: { id: '2', name: 'general', type: 'text' },
       guild: { id: '1', name: 'Night City' },
       messageId: '30',
@@ -26,14 +28,26 @@ export function eventOf(event: Partial<Omit<RelayEvent, 'facts'>> = {}, facts: P
   };
 }
 
+/** Alice under the name that she has given herself, as the intake takes it. */
+export function authorCalled(name: string) {
+  return { id: '20', username: 'alice', displayName: safeName(name), roles: ['Solo', 'Crew'], isBot: false };
+}
+
 export function directOf(facts: Partial<EventFacts> = {}): RelayEvent {
   const channel = { id: '2', name: 'direct message', type: 'dm' } as const;
   return eventOf({ kind: 'dm', guildId: null }, { channel, guild: null, ...facts });
 }
 
-export const ALL_TOOLS: ReadonlySet<string> = new Set([
+const ALL_TOOLS: ReadonlySet<string> = new Set([
   'discord_read_messages',
   'discord_get_server_info',
   'discord_send',
   'discord_add_reaction',
 ]);
+
+/** What the agent is told of these events: with guidance for all tools, and posting by itself, unless told otherwise. */
+export function promptOf(events: Parameters<typeof renderPrompt>[0], options: Partial<PromptOptions> = {}): string {
+  return renderPrompt(events, { tools: ALL_TOOLS, enabled: true, postsForIt: false, ...options });
+}
+
+type PromptOptions = Parameters<typeof renderPrompt>[1];

@@ -1,9 +1,7 @@
-import { renderPrompt } from '@cinnabar/plugin-relay/dist/prompts/render.js';
 import { expect } from 'chai';
-import { ALL_TOOLS, directOf, eventOf } from './harness.js';
+import { directOf, eventOf, promptOf } from './harness.js';
 
-const guided = { tools: ALL_TOOLS, enabled: true, postsForIt: false };
-const bare = { ...guided, enabled: false };
+const bare = { enabled: false };
 
 /** That these lines are there, in this order; others may be between them. */
 function expectLines(prompt: string, lines: readonly string[]): void {
@@ -19,7 +17,7 @@ describe('relay: what an agent is told', () => {
       isBot: false,
       timestamp: '2026-01-02T03:00:00.000Z',
     };
-    const prompt = renderPrompt([eventOf({}, { chain: [{ ...link, content: 'Who is here?' }] })], guided);
+    const prompt = promptOf([eventOf({}, { chain: [{ ...link, content: 'Who is here?' }] })]);
     expect(prompt).to.equal(
       [
         'You received a mention or reply on Discord from Alice (20)',
@@ -58,7 +56,7 @@ describe('relay: what an agent is told', () => {
   });
 
   it('of a direct message follows its own template', () => {
-    expectLines(renderPrompt([directOf({ content: 'Hi\nthere' })], guided), [
+    expectLines(promptOf([directOf({ content: 'Hi\nthere' })]), [
       'You received a direct message on Discord.',
       '**From:** Alice (User ID: 20)',
       '**Channel (DM) ID:** 2',
@@ -78,26 +76,26 @@ describe('relay: what an agent is told', () => {
   });
 
   it('names only the tools that this agent really has', () => {
-    const prompt = renderPrompt([eventOf()], { ...guided, tools: new Set(['discord_send', 'other']) });
+    const prompt = promptOf([eventOf()], { tools: new Set(['discord_send', 'other']) });
     expect(prompt).to.include('- discord_send(').and.not.include('discord_read_messages');
-    const none = renderPrompt([eventOf()], { ...guided, tools: new Set() });
+    const none = promptOf([eventOf()], { tools: new Set() });
     expect(none).to.not.include('discord_').and.not.include('**Available Tools:**');
   });
 
   it('says how an agent without a tool for it is heard', () => {
     const options = { tools: new Set<string>(), enabled: true };
-    expect(renderPrompt([eventOf()], { ...options, postsForIt: true })).to.include('is posted as your reply');
-    expect(renderPrompt([eventOf()], { ...options, postsForIt: false })).to.not.include('posted');
+    expect(promptOf([eventOf()], { ...options, postsForIt: true })).to.include('is posted as your reply');
+    expect(promptOf([eventOf()], { ...options, postsForIt: false })).to.not.include('posted');
   });
 
   it('has no guidance where it is switched off', () => {
-    expect(renderPrompt([eventOf()], bare)).to.not.include('discord_');
+    expect(promptOf([eventOf()], bare)).to.not.include('discord_');
   });
 
   it('of several messages has each with its author, id and time', () => {
     const bob = { id: '21', username: 'bob', displayName: 'Bob', roles: [], isBot: false };
     const second = eventOf({ id: 'message:31', userId: '21' }, { author: bob, messageId: '31', content: 'Me too' });
-    const prompt = renderPrompt([eventOf(), second], bare);
+    const prompt = promptOf([eventOf(), second], bare);
     expectLines(prompt, [
       'You received 2 messages, mentions or replies on Discord from Alice (20), Bob (21)',
       '- Channel: #general (ID: 2)',
@@ -109,29 +107,29 @@ describe('relay: what an agent is told', () => {
 
   it('lists the files of a message', () => {
     const attachments = [{ name: 'map.png', url: 'https://cdn.example.org/1/map.png', contentType: 'image/png' }];
-    expect(renderPrompt([eventOf({}, { attachments })], bare)).to.include(
+    expect(promptOf([eventOf({}, { attachments })], bare)).to.include(
       '**Attachments:**\n- https://cdn.example.org/1/map.png (image/png): map.png',
     );
   });
 
   it('cuts what is long, and says how to read the rest to an agent that can', () => {
     const long = eventOf({}, { content: 'x'.repeat(10_000) });
-    const prompt = renderPrompt([long], bare);
+    const prompt = promptOf([long], bare);
     expect(prompt.length).to.be.below(6_000);
     expect(prompt).to.include('4000 of 10000 characters are shown; discord_read_messages(channelId, limit) shows');
-    expect(renderPrompt([long], { ...bare, tools: new Set() })).to.include('4000 of 10000 characters are shown.');
+    expect(promptOf([long], { ...bare, tools: new Set() })).to.include('4000 of 10000 characters are shown.');
   });
 
   it('about messages that were not for it says that, too', () => {
     const chain = [
       { messageId: '29', authorId: '9', author: 'Cinnabar', content: 'Done', timestamp: 'T', isBot: true },
     ];
-    const reaction = renderPrompt([eventOf({ kind: 'reaction' }, { content: 'Alice reacted with 👍', chain })], bare);
+    const reaction = promptOf([eventOf({ kind: 'reaction' }, { content: 'Alice reacted with 👍', chain })], bare);
     expect(reaction).to.include('reacted to a message of yours').and.include('needs no reply');
     expect(reaction).to.include('- Cinnabar [bot] (User ID: 9, Message ID: 29, T): Done');
-    expect(renderPrompt([eventOf({ kind: 'digest' })], bare)).to.include('This is a digest');
-    expect(renderPrompt([eventOf({ kind: 'wake' }, { author: null })], bare)).to.include('planned for you');
-    expect(renderPrompt([eventOf({ kind: 'message' })], bare)).to.include('not said to you');
-    expect(renderPrompt([eventOf({ kind: 'thread' })], bare)).to.include('a thread that you started');
+    expect(promptOf([eventOf({ kind: 'digest' })], bare)).to.include('This is a digest');
+    expect(promptOf([eventOf({ kind: 'wake' }, { author: null })], bare)).to.include('planned for you');
+    expect(promptOf([eventOf({ kind: 'message' })], bare)).to.include('not said to you');
+    expect(promptOf([eventOf({ kind: 'thread' })], bare)).to.include('a thread that you started');
   });
 });
