@@ -1,8 +1,8 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { readUtterance } from '@cinnabar/plugin-llm/dist/providers/offline/match.js';
-import { type ModelTool, Tools } from '@cinnabar/sdk';
+import { Llm, type ModelTool, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { readBy } from './offline-model.js';
 
 /** What is said of who, how many and how: whatever of it is in a sentence has to be in the call. */
 const NAMES = ['V', 'Panam', 'Jackie', 'Will', 'Johnny Silverhand', 'Ko', 'Solo', 'Netrunner'];
@@ -21,8 +21,8 @@ describe('llm offline: prefers not to understand over misunderstanding', () => {
       .offered({ userId: host.you.id, guildId: host.guild.id, channelId: host.general.id });
   });
   after(() => host[Symbol.asyncDispose]());
-  const read = (said: string) =>
-    readUtterance(said, 'Cinnabar', tools).matches.map(({ tool, input }) => ({ [tool.name]: input }));
+  const reading = (said: string) => readBy(host.resolve(Llm), said, tools);
+  const read = async (said: string) => (await reading(said)).calls.map(({ name, input }) => ({ [name]: input }));
 
   const nothing = [
     'Add V, Panam and Jackie to my party',
@@ -40,7 +40,7 @@ describe('llm offline: prefers not to understand over misunderstanding', () => {
     'this is a mess now',
     'read the book',
   ];
-  for (const said of nothing) it(`makes nothing of "${said}"`, () => expect(read(said)).to.deep.equal([]));
+  for (const said of nothing) it(`makes nothing of "${said}"`, async () => expect(await read(said)).to.deep.equal([]));
 
   const something: readonly (readonly [string, object])[] = [
     ['calculate 12 * (3+4)', { calculate: { expression: '12 * (3+4)' } }],
@@ -57,11 +57,12 @@ describe('llm offline: prefers not to understand over misunderstanding', () => {
     ['Add Will to my party as a Fixer, please!', { add_party_character: { name: 'Will', role: 'Fixer' } }],
     ['read https://example.com/a(b)?c=1,2', { fetch_url: { url: 'https://example.com/a(b)?c=1,2' } }],
   ];
-  for (const [said, call] of something) it(`takes "${said}" whole`, () => expect(read(said)).to.deep.equal([call]));
+  for (const [said, call] of something)
+    it(`takes "${said}" whole`, async () => expect(await read(said)).to.deep.equal([call]));
 
-  it('says which part of a sentence could mean more than one thing', () => {
-    const { doubt } = readUtterance("Add V and Panam to my party, they're Solos", 'Cinnabar', tools);
-    expect(doubt).to.include({ slot: 'name', text: 'V and Panam' });
+  it('says which part of a sentence could mean more than one thing', async () => {
+    const { text } = await reading("Add V and Panam to my party, they're Solos");
+    expect(text).to.include('is “V and Panam” one NAME?');
   });
 
   it('offers nothing that needs a language model', () => {
@@ -71,7 +72,7 @@ describe('llm offline: prefers not to understand over misunderstanding', () => {
     for (const name of ['recommend_gear', 'start_task', 'schedule_follow_up']) expect(names).to.not.include(name);
   });
 
-  it('keeps every number, name and operator of a sentence that it turns into a call', () => {
+  it('keeps every number, name and operator of a sentence that it turns into a call', async () => {
     const telling = fc.constantFrom(...NAMES, ...NUMBERS, ...OPERATORS);
     const value = fc
       .tuple(telling, fc.array(fc.tuple(fc.constantFrom(...JOINTS), telling), { maxLength: 2 }))
@@ -83,13 +84,13 @@ describe('llm offline: prefers not to understand over misunderstanding', () => {
     const end = fc.constantFrom('', '.', ' please', ' now', ' Will', ' 3', ' (soon)', ' *', ' and Panam');
     const examples = tools.flatMap((tool) => (tool.examples ?? []).filter((example) => example.includes('{')));
     let calls = 0;
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.constantFrom(...examples),
         fc.array(value, { minLength: 4, maxLength: 4 }),
         around,
         end,
-        (example, values, start, tail) => {
+        async (example, values, start, tail) => {
           let next = 0;
           const used: string[] = [start, tail];
           const body = example.replace(/\{\w+\}/g, () => {
@@ -98,9 +99,9 @@ describe('llm offline: prefers not to understand over misunderstanding', () => {
             return text;
           });
           const said = `${start}${body}${tail}`;
-          for (const { input } of readUtterance(said, 'Cinnabar', tools).matches) {
+          for (const { input } of (await reading(said)).calls) {
             calls += 1;
-            const given = Object.values(input).flat().join('\n');
+            const given = Object.values(Object(input)).flat().join('\n');
             for (const sign of used.flatMap((text) => text.match(/\d+|[A-Z]\w*|[+*/^%()!]/g) ?? [])) {
               expect(given.replaceAll(',', ''), `${said} → ${JSON.stringify(input)}`).to.include(sign);
             }

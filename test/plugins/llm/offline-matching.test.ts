@@ -1,10 +1,10 @@
-import { readUtterance } from '@cinnabar/plugin-llm/dist/providers/offline/match.js';
 import type { ModelTool } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyCharacter } from '../../support/any-character.js';
 import { cpuMsOf } from '../../support/cpu-time.js';
 import { DICE } from './bench.js';
+import { openOffline, readBy } from './offline-model.js';
 
 function tool(
   name: string,
@@ -26,15 +26,21 @@ const LEAVE = tool('leave', { name: TEXT }, ['remove {name} from my party']);
 const SHOW = tool('show', {}, ['who is in my party?', 'show my party']);
 const TOOLS = [JOIN, LEAVE, SHOW, DICE];
 
-/** What an utterance is taken for: `tool {arguments}`, one for each possibility. */
-function read(said: string, tools: readonly ModelTool[] = TOOLS): readonly string[] {
-  return readUtterance(said, 'Cinnabar', tools).matches.map(({ tool: { name }, input }) => {
-    const sorted = Object.fromEntries(Object.entries(input).sort(([a], [b]) => a.localeCompare(b)));
-    return `${name} ${JSON.stringify(sorted)}`;
-  });
-}
-
 describe('llm offline: matching', () => {
+  let model: Awaited<ReturnType<typeof openOffline>>;
+  before(async () => {
+    model = await openOffline();
+  });
+  after(() => model[Symbol.asyncDispose]());
+
+  /** What an utterance is taken for: `tool {arguments}`. */
+  async function read(said: string, tools: readonly ModelTool[] = TOOLS): Promise<readonly string[]> {
+    return (await readBy(model.llm, said, tools)).calls.map(({ name, input }) => {
+      const sorted = Object.fromEntries(Object.entries(Object(input)).sort(([a], [b]) => a.localeCompare(b)));
+      return `${name} ${JSON.stringify(sorted)}`;
+    });
+  }
+
   const vSolo = ['join {"name":"V","role":"Solo"}'];
   const readings: readonly (readonly [said: string, meant: readonly string[]])[] = [
     ["Add V to my party, he's a Solo", vSolo],
@@ -65,12 +71,12 @@ describe('llm offline: matching', () => {
     ['', []],
   ];
   for (const [said, meant] of readings) {
-    it(`reads ${JSON.stringify(said)} as ${meant.join() || 'nothing'}`, () => {
-      expect(read(said)).to.deep.equal(meant);
+    it(`reads ${JSON.stringify(said)} as ${meant.join() || 'nothing'}`, async () => {
+      expect(await read(said)).to.deep.equal(meant);
     });
   }
 
-  it('fills choices, switches, optional numbers and what may be null', () => {
+  it('fills choices, switches, optional numbers and what may be null', async () => {
     const paint = tool(
       'paint',
       {
@@ -81,42 +87,45 @@ describe('llm offline: matching', () => {
       },
       ['paint it {colour} with {coats} coats, gloss {gloss}, {width} wide'],
     );
-    expect(read('paint it crimsn with 2 coats, gloss on, 2.5 wide', [paint])).to.deep.equal([
+    expect(await read('paint it crimsn with 2 coats, gloss on, 2.5 wide', [paint])).to.deep.equal([
       'paint {"coats":2,"colour":"Crimson","gloss":true,"width":2.5}',
     ]);
-    expect(read('paint it green with 2 coats, gloss on, 2.5 wide', [paint])).to.deep.equal([]);
-    expect(read('paint it azure with 2.5 coats, gloss on, 2 wide', [paint])).to.deep.equal([]);
+    expect(await read('paint it green with 2 coats, gloss on, 2.5 wide', [paint])).to.deep.equal([]);
+    expect(await read('paint it azure with 2.5 coats, gloss on, 2 wide', [paint])).to.deep.equal([]);
   });
 
-  it('separates slots that stand side by side by the comma between them', () => {
+  it('separates slots that stand side by side by the comma between them', async () => {
     const pair = tool('pair', { one: TEXT, other: TEXT }, ['pair up {one}, {other}']);
-    expect(read('pair up Johnny Silverhand, Judy Alvarez', [pair])).to.deep.equal([
+    expect(await read('pair up Johnny Silverhand, Judy Alvarez', [pair])).to.deep.equal([
       'pair {"one":"Johnny Silverhand","other":"Judy Alvarez"}',
     ]);
   });
 
-  it('calls nothing without an argument that the tool demands', () => {
+  it('calls nothing without an argument that the tool demands', async () => {
     const strict = tool('strict', { a: TEXT, b: TEXT }, ['do {a}'], ['a', 'b']);
-    expect(read('do it', [strict])).to.deep.equal([]);
+    expect(await read('do it', [strict])).to.deep.equal([]);
   });
 
-  it('prefers the example that explains more, and a right word to a near one', () => {
+  it('prefers the example that explains more, and a right word to a near one', async () => {
     const greedy = tool('greedy', { anything: TEXT }, ['add {anything}']);
     const dices = tool('dices', {}, ['show my parts']);
-    expect(read("add V to my party, he's a Solo", [greedy, ...TOOLS])).to.deep.equal(vSolo);
-    expect(read('show my party', [dices, ...TOOLS])).to.deep.equal(['show {}']);
+    expect(await read("add V to my party, he's a Solo", [greedy, ...TOOLS])).to.deep.equal(vSolo);
+    expect(await read('show my party', [dices, ...TOOLS])).to.deep.equal(['show {}']);
   });
 
-  it('never chooses between tools that fit equally well', () => {
+  it('never chooses between tools that fit equally well', async () => {
     const other = tool('kick', { who: TEXT }, ['remove {who} from the party']);
-    expect(read('remove V from my party', [other, ...TOOLS])).to.have.members([
-      'kick {"who":"V"}',
-      'leave {"name":"V"}',
+    const { calls, text } = await readBy(model.llm, 'remove V from my party', [other, ...TOOLS]);
+    expect(calls).to.deep.equal([]);
+    const offered = text.split('\n').filter((line) => line.startsWith('- '));
+    expect(offered).to.have.members([
+      '- remove WHO from the party (The tool kick)',
+      '- remove NAME from my party (The tool leave)',
     ]);
   });
 
-  it('does not let examples of small words and slots alone match', () => {
-    expect(read('he is a Solo', [tool('any', { x: TEXT, y: TEXT }, ['{x} is a {y}'])])).to.deep.equal([]);
+  it('does not let examples of small words and slots alone match', async () => {
+    expect(await read('he is a Solo', [tool('any', { x: TEXT, y: TEXT }, ['{x} is a {y}'])])).to.deep.equal([]);
   });
 
   const slotWord = fc
@@ -124,17 +133,18 @@ describe('llm offline: matching', () => {
     .map((word) => word.toUpperCase());
   const slotText = fc.array(slotWord, { minLength: 1, maxLength: 4 }).map((words) => words.join(' '));
 
-  it('returns what the slots of an example were filled with', () => {
-    fc.assert(
-      fc.property(fc.constantFrom(...(JOIN.examples ?? []).slice(0, 2)), slotText, slotText, (example, name, role) => {
+  it('returns what the slots of an example were filled with', async () => {
+    const examples = fc.constantFrom(...(JOIN.examples ?? []).slice(0, 2));
+    await fc.assert(
+      fc.asyncProperty(examples, slotText, slotText, async (example, name, role) => {
         const said = example.replace('{name}', () => name).replace('{role}', () => role);
-        expect(read(said)).to.deep.equal([`join ${JSON.stringify({ name, role })}`]);
+        expect(await read(said)).to.deep.equal([`join ${JSON.stringify({ name, role })}`]);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('survives any text, in bounded time', () => {
+  it('survives any text, in bounded time', async () => {
     const words = fc.constantFrom(
       'add',
       'V',
@@ -155,8 +165,8 @@ describe('llm offline: matching', () => {
       fc.string({ unit: anyCharacter, maxLength: 300 }),
       fc.array(words, { maxLength: 80 }).map((all) => all.join(' ')),
     );
-    fc.assert(
-      fc.property(any, (said) => void read(said)),
+    await fc.assert(
+      fc.asyncProperty(any, async (said) => void (await read(said))),
       { numRuns: 60 },
     );
   });

@@ -1,7 +1,7 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { readUtterance } from '@cinnabar/plugin-llm/dist/providers/offline/match.js';
-import { type ModelTool, Plugins, Tools } from '@cinnabar/sdk';
+import { Llm, type ModelTool, Plugins, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { readBy } from './offline-model.js';
 
 /** What every server wants: members and admins say it in their own words. */
 const EVERYDAY = ['moderation', 'automod', 'roles', 'custom', 'reminders', 'welcome', 'logging'] as const;
@@ -44,21 +44,24 @@ describe('llm offline: what the everyday plugins do, in plain language', () => {
   });
   after(() => host[Symbol.asyncDispose]());
 
-  it('understands every example of their tools, and takes it for no other tool', () => {
+  it('understands every example of their tools, and takes it for no other tool', async () => {
+    const llm = host.resolve(Llm);
     const declared = host.resolve(Tools).list();
     for (const plugin of EVERYDAY) {
       const own = declared.filter((tool) => tool.plugin === plugin).map(({ name }) => name);
       expect(own, plugin).not.to.deep.equal([]);
       const offered = tools.filter(({ name }) => own.includes(name));
       expect(offered.length, plugin).to.equal(own.length);
-      const problems = offered.flatMap(({ name, examples = [] }) => {
-        if (examples.length === 0) return [`${name} has no example`];
-        return examples.flatMap((example) => {
+      const problems: string[] = [];
+      for (const { name, examples = [] } of offered) {
+        if (examples.length === 0) problems.push(`${name} has no example`);
+        for (const example of examples) {
           const said = example.replace(/\{(\w+)\}/g, (_, slot: string) => SAID[slot] ?? `{${slot}}`);
-          const called = readUtterance(said, 'Cinnabar', tools).matches.map(({ tool }) => tool.name);
-          return called.join() === name ? [] : [`${name}: “${said}” → ${called.join() || 'nothing'}`];
-        });
-      });
+          const { calls, text } = await readBy(llm, said, tools);
+          const called = calls.map((call) => call.name).join();
+          if (called !== name) problems.push(`${name}: “${said}” → ${called || text}`);
+        }
+      }
       expect(problems).to.deep.equal([]);
     }
   });

@@ -1,15 +1,21 @@
-import { ANTHROPIC } from '@cinnabar/plugin-llm/dist/providers/anthropic/provider.js';
-import { BEDROCK } from '@cinnabar/plugin-llm/dist/providers/bedrock/provider.js';
-import { GOOGLE } from '@cinnabar/plugin-llm/dist/providers/google/provider.js';
-import { OFFLINE } from '@cinnabar/plugin-llm/dist/providers/offline/provider.js';
-import { OPENAI } from '@cinnabar/plugin-llm/dist/providers/openai/provider.js';
-import { MODEL_CORRECTION, traitsOf } from '@cinnabar/plugin-llm/dist/traits.js';
+import { createTestHost } from '@cinnabar/core/testing';
+import { Llm } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openRoute, ROUTES } from './bench.js';
+import { type Bench, GLOBAL_SETTINGS, openRoute, ROUTES } from './bench.js';
 
-const [, , , , STREAMED] = ROUTES;
+const [OPENAI, , , , ANTHROPIC, , BEDROCK, , GOOGLE] = ROUTES;
 
 describe('llm traits', () => {
+  const opened = new Map<string, Bench>();
+  before(async () => {
+    for (const route of [OPENAI, ANTHROPIC, BEDROCK, GOOGLE]) opened.set(route.provider, await openRoute(route));
+  });
+  after(async () => {
+    for (const bench of opened.values()) await bench[Symbol.asyncDispose]();
+  });
+  const traitsOf = async ({ provider }: (typeof ROUTES)[number], model: string) =>
+    (await opened.get(provider)?.llm.traits(model)) ?? expect.fail(provider);
+
   for (const [model, contextTokens, minTokens, input, prefill] of [
     ['claude-opus-5-5', 1_000_000, 512, 4, false],
     ['claude-opus-5', 1_000_000, 512, 5, false],
@@ -24,8 +30,8 @@ describe('llm traits', () => {
     ['claude-3-5-sonnet-20241022', 200_000, 1024, 3, true],
     ['claude-3-haiku-20240307', 200_000, 2048, 0.25, true],
   ] as const) {
-    it(`know ${model}`, () => {
-      const traits = traitsOf(ANTHROPIC, model);
+    it(`know ${model}`, async () => {
+      const traits = await traitsOf(ANTHROPIC, model);
       expect(traits).to.include({ model, contextTokens, images: true });
       expect(traits.cache).to.deep.equal({
         kind: 'explicit',
@@ -41,27 +47,32 @@ describe('llm traits', () => {
     });
   }
 
-  it('know a model by the name that Bedrock gives it, and that older ones are cached there for five minutes only', () => {
-    const newer = traitsOf(BEDROCK, 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0');
+  it('know a model by the name that Bedrock gives it, and that older ones are cached there for five minutes only', async () => {
+    const newer = await traitsOf(BEDROCK, 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0');
     expect(newer.cache).to.deep.include({ minTokens: 1024, ttls: ['5m', '1h'] });
-    expect(traitsOf(BEDROCK, 'anthropic.claude-3-7-sonnet-20250219-v1:0').cache.ttls).to.deep.equal(['5m']);
+    expect((await traitsOf(BEDROCK, 'anthropic.claude-3-7-sonnet-20250219-v1:0')).cache.ttls).to.deep.equal(['5m']);
   });
 
-  it('take an unknown Claude for one that refuses prefill, and an unknown model behind the same API for one to be tried', () => {
-    expect(traitsOf(ANTHROPIC, 'claude-next-9')).to.deep.include({ modes: ['chat'], price: undefined });
-    expect(traitsOf(ANTHROPIC, 'my-llama').modes).to.deep.equal(['chat', 'prefill']);
+  it('take an unknown Claude for one that refuses prefill, and an unknown model behind the same API for one to be tried', async () => {
+    expect(await traitsOf(ANTHROPIC, 'claude-next-9')).to.deep.include({ modes: ['chat'], price: undefined });
+    expect((await traitsOf(ANTHROPIC, 'my-llama')).modes).to.deep.equal(['chat', 'prefill']);
   });
 
-  it('know who caches by itself, who does not, and who costs nothing', () => {
-    expect(traitsOf(OPENAI, 'gpt-5.4-mini')).to.deep.include({ modes: ['chat'] });
-    expect(traitsOf(OPENAI, 'gpt-5.4-mini').cache).to.deep.include({ kind: 'automatic', minTokens: 1024 });
-    expect(traitsOf(OPENAI, 'gpt-5.4-mini').price).to.deep.include({ input: 0.75, cacheRead: 0.075, output: 4.5 });
-    expect(traitsOf(OPENAI, 'gpt-5.4').price?.input).to.equal(2.5);
-    expect(traitsOf(OPENAI, 'llama3')).to.deep.include({ price: undefined });
-    expect(traitsOf(OPENAI, 'llama3').cache.kind).to.equal('none');
-    expect(traitsOf(GOOGLE, 'gemini-2.5-flash').cache.kind).to.equal('automatic');
-    expect(traitsOf(GOOGLE, 'gemini-1.5-pro').cache.kind).to.equal('none');
-    expect(traitsOf(OFFLINE, 'offline').price).to.deep.include({ input: 0, output: 0 });
+  it('know who caches by itself, who does not, and who costs nothing', async () => {
+    expect(await traitsOf(OPENAI, 'gpt-5.4-mini')).to.deep.include({ modes: ['chat'] });
+    expect((await traitsOf(OPENAI, 'gpt-5.4-mini')).cache).to.deep.include({ kind: 'automatic', minTokens: 1024 });
+    expect((await traitsOf(OPENAI, 'gpt-5.4-mini')).price).to.deep.include({
+      input: 0.75,
+      cacheRead: 0.075,
+      output: 4.5,
+    });
+    expect((await traitsOf(OPENAI, 'gpt-5.4')).price?.input).to.equal(2.5);
+    expect(await traitsOf(OPENAI, 'llama3')).to.deep.include({ price: undefined });
+    expect((await traitsOf(OPENAI, 'llama3')).cache.kind).to.equal('none');
+    expect((await traitsOf(GOOGLE, 'gemini-2.5-flash')).cache.kind).to.equal('automatic');
+    expect((await traitsOf(GOOGLE, 'gemini-1.5-pro')).cache.kind).to.equal('none');
+    await using host = await createTestHost({ plugins: ['llm'] });
+    expect((await host.resolve(Llm).traits()).price).to.deep.include({ input: 0, output: 0 });
   });
 
   it('are put right by the admin, by name before beginning, longest beginning first', async () => {
@@ -70,7 +81,7 @@ describe('llm traits', () => {
       'llama3*': { contextTokens: 2000, images: false, price: { input: 1, output: 2 } },
       'llama3-big': { contextTokens: 3000 },
     };
-    await using bench = await openRoute(STREAMED, { settings: { models } });
+    await using bench = await openRoute(ANTHROPIC, { settings: { models } });
     expect((await bench.llm.traits('llama2')).contextTokens).to.equal(1000);
     const small = await bench.llm.traits('llama3-small');
     expect(small).to.deep.include({ contextTokens: 2000, images: false });
@@ -86,7 +97,9 @@ describe('llm traits', () => {
       { cache: { breakpoints: 9 } },
       { price: { input: -1, output: 1 } },
     ]) {
-      expect(MODEL_CORRECTION.safeParse(wrong).success, JSON.stringify(wrong)).to.equal(false);
+      expect(GLOBAL_SETTINGS.safeParse({ models: { 'my-model': wrong } }).success, JSON.stringify(wrong)).to.equal(
+        false,
+      );
     }
   });
 });
