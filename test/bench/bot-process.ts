@@ -11,33 +11,33 @@ import type { Answer, Memory, Question } from './bots/protocol.js';
 export type BotName = 'raw' | 'sapphire' | 'cinnabar';
 export const BOTS: readonly BotName[] = ['raw', 'sapphire', 'cinnabar'];
 
-/** A bot in a process of its own, so that its processor time is its alone. */
+/** A bot in a separate process, so that its processor time can be measured. */
 export interface BotProcess {
   readonly pid: number;
-  /** From the start of the process to ready. */
+  /** Time from the start of the process to ready. */
   readonly startMs: number;
-  /** Processor time of that. */
+  /** Processor time from the start of the process to ready. */
   readonly startCpuUs: number;
   /** Processor time since the process started. */
   cpuUs(): Promise<number>;
-  /** What it holds after a garbage collection. */
+  /** Memory after a garbage collection. */
   memory(): Promise<Memory>;
-  /** @throws Error when it has not ended 15 s later; then it is killed */
+  /** @throws Error when it has not ended after 15 s; it is killed then */
   stop(): Promise<void>;
-  /** At once, as a machine that fails. */
+  /** Kills it at once, like a machine that fails. */
   kill(): Promise<void>;
 }
 
 const STOP_WITHIN_MS = 15_000;
 
-/** The commands of the bench; sources, since a plugin is a folder of them. */
+/** The source folder of the bench's commands: the host loads plugins from sources. */
 const PLUGINS = fileURLToPath(new URL('../../bench/bots/plugins', import.meta.url));
 const PROBE = new URL('./bots/probe.js', import.meta.url).href;
 
 /**
- * @param dataDir where it keeps its data; a new folder, removed at the end, when left out
- * @param env more variables of its environment; Cinnabar alone reads them
- * @param args what Cinnabar's command line is given
+ * @param dataDir folder of its data; default: a new folder, which is removed at the end
+ * @param env additional variables of its environment; only Cinnabar reads them
+ * @param args arguments of Cinnabar's command line
  */
 export async function startBot(
   name: BotName | 'hostile',

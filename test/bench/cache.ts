@@ -4,14 +4,14 @@ import { bestOf, replay, replayOurs } from './cache/replay.js';
 import { everyLayout, NO_CACHING, SLIDING, STATIC, WINDOW } from './cache/strategies.js';
 import { atLeast, compare, type Figure } from './report.js';
 
-/** Activations come after every so many messages. */
+/** Numbers of messages between activations. */
 const RHYTHMS = [1, 2, 5, 10, 25, 50];
 const DEFAULT_FOLDER = '../shared/data/irc';
 
 /**
- * Replays each log of a folder through the real context builder and a model of Anthropic's prompt cache, with the gaps as they were.
- * What an activation costs is told in tokens of fresh input. Counted from the message on at which the window is full. The bot's own
- * replies are left out, for all alike.
+ * Replays each log of a folder through the real context builder and a model of Anthropic's prompt cache, with the original gaps between messages.
+ * The cost of an activation is given in tokens of fresh input, from the message at which the window is full. The bot's own replies are omitted for all
+ * strategies.
  */
 export async function* cache(folder?: string): AsyncGenerator<Figure> {
   if (folder === undefined && !existsSync(DEFAULT_FOLDER)) {

@@ -11,7 +11,7 @@ const WARM_UP = 50;
 const ROUNDS = 200;
 const STARTED = Date.UTC(2026, 0, 1);
 
-/** From a channel's history to the request in a provider's form: the context builder and the language model's rendering. */
+/** Measures from a channel's history to the request in a provider's format: the context builder and the language model's rendering. */
 export async function* context(): AsyncGenerator<Figure> {
   await using host = await createTestHost({
     plugins: ['llm'],
@@ -39,7 +39,7 @@ export async function* context(): AsyncGenerator<Figure> {
   yield limit('a warm activation: what is read from Discord', 'REST requests', await warmReads(), 0);
 }
 
-/** Reads of the second activation in a channel that has more messages than the window. */
+/** Number of reads of the second activation in a channel with more messages than the window. */
 async function warmReads(): Promise<number> {
   const llm = scriptedLlm(() => say('Fine.'));
   await using host = await createTestHost({ plugins: ['ai', 'chat', llm] });

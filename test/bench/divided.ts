@@ -4,7 +4,7 @@ import type { TestServer } from '../support/postgres.js';
 const PATIENCE_MS = 300_000;
 const LOOK_EVERY_MS = 250;
 
-/** Resolves when each of so many processes serves its share of the groups. */
+/** Resolves when each of `count` processes serves its share of the groups. */
 export async function divided(database: TestServer, processes: number, groups: number): Promise<void> {
   const end = Date.now() + PATIENCE_MS;
   while (Date.now() < end) {

@@ -6,7 +6,7 @@ import { answering, settleAgent, startAgentBot } from '../plugins/relay/harness.
 import { type Coverage, recordCoverage } from './footprint/coverage.js';
 import { type Figure, limit } from './report.js';
 
-/** What is followed, and how many files at most. */
+/** A flow, and the maximum number of its files. */
 const AIMS = {
   '!ai up to its card': 130,
   '👍 to result': 60,
@@ -18,9 +18,10 @@ type Flow = keyof typeof AIMS;
 type Note = (flow: Flow, files: readonly string[]) => void;
 
 /**
- * How many source files a reader has to open to follow an event: those of core, SDK and plugins of which a function is called between two points.
- * Only the plugins that take part are loaded; the model is a script, so the providers' clients are not counted. Each flow has run once before,
- * so that what is made on first use is not counted either; nor is what the harness calls to wait until all is done. With `BENCH_FILES=1` the files are written to standard error.
+ * Counts the source files that a reader has to open to follow an event: files of core, SDK and plugins of which a function is called between two points.
+ * Only the participating plugins are loaded; the model is a script, so the providers' clients are not counted. Each flow runs once before, so that
+ * initialisation on first use is not counted; neither are the functions that the harness calls to wait. With `BENCH_FILES=1` the files are written to standard
+ * error.
  */
 export async function* footprint(): AsyncGenerator<Figure> {
   using coverage = await recordCoverage();
@@ -58,7 +59,7 @@ async function followMention(coverage: Coverage, note: Note): Promise<void> {
     await bot.says(bot.alice, `${bot.bot} are you there?`);
     note('relayed mention', await coverage.look());
     await bot.discord.expectMessage({ author: bot.bot, content: 'Here I am.' });
-    // What follows too soon would wait for its batch.
+    // A message that follows too soon would wait for its batch.
     await bot.advance(60_000);
   }
 }
@@ -86,10 +87,10 @@ async function followPersona(coverage: Coverage, note: Note): Promise<void> {
   }
 }
 
-/** The requests to the model between which a step of the task is counted; the first steps set it up. */
+/** Numbers of the requests to the model between which a step of the task is counted; the first steps set the task up. */
 const COUNTED_STEP = { from: 3, to: 4 };
 
-/** A step is from one request to the model to the next: a tool that needs no approval runs between them. */
+/** A step lasts from one request to the model to the next; a tool that needs no approval runs between them. */
 async function followTask(coverage: Coverage, note: Note): Promise<void> {
   let requests = 0;
   const model = scriptedLlm(async () => {
@@ -118,7 +119,7 @@ const shelves = definePlugin({
     }),
 });
 
-/** Alice says something; what the bot answers. @throws Error when it answers something else, or nothing */
+/** Sends a message as Alice. @throws Error unless the bot sends the expected answer */
 async function hears(host: TestHost, text: string, answer: string | RegExp): Promise<LocalMessage> {
   const since = host.alice.say(host.general, text);
   return host.discord.expectMessage({ author: host.bot, content: answer, since });

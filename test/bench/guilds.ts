@@ -8,12 +8,12 @@ import { compareRounds, type Figure, limit, median } from './report.js';
 import { learnSyncedLists, syncedIn, writeSyncedLists } from './synced-lists.js';
 
 const SIZES = [1_000, 10_000];
-/** The bots among them. */
+/** Members of each guild, including the bots. */
 const MEMBERS = 50;
 const CHANNELS = 3;
 const ROUNDS = 3;
 const MIB = 1024 * 1024;
-/** A bot has settled when it needs less of a processor than that, so often in a row. */
+/** A bot is idle when it uses less than this share of a processor in that many consecutive windows. */
 const IDLE_SHARE = 0.04;
 const LOOK_EVERY_MS = 250;
 const IDLE_LOOKS = 4;
@@ -22,11 +22,11 @@ interface Measured {
   readonly settledMs: number;
   readonly cpuMs: number;
   readonly rssMib: number;
-  /** That name a guild, by how many guilds there are. */
+  /** Number of requests whose path names a guild, for each guild. */
   readonly requestsPerGuild: number;
 }
 
-/** A start in many guilds until the bot has nothing more to do, everything as it was in the start before. */
+/** Measures a start in many guilds until the bot is idle, with the same state as in the previous start. */
 export async function* guilds(): AsyncGenerator<Figure> {
   for (const size of SIZES) {
     const measured = await measure(size);
@@ -107,7 +107,7 @@ async function startOnce(
   return { settledMs, cpuMs, rssMib: rssBytes / MIB, requestsPerGuild: ofGuilds / size };
 }
 
-/** Resolves when the bot is idle; the time and the processor time are those of when it began to be. */
+/** Resolves when the bot is idle, with the time and the processor time at which it became idle. */
 async function settled(bot: BotProcess, started: number): Promise<{ settledMs: number; cpuMs: number }> {
   let last = { settledMs: performance.now() - started, cpuMs: (await bot.cpuUs()) / 1000 };
   for (let looks = 0; looks < IDLE_LOOKS; ) {

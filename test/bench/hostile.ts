@@ -12,18 +12,18 @@ import { type Figure, limit, median, percentile } from './report.js';
 const EVERY_MS = 25;
 const IDLE_MS = 2_000;
 const AT_MOST_MS = 250;
-/** For one document; an MCP server is started for each of some. */
+/** Time limit for one document, which may include the start of an MCP server. */
 const PATIENCE_MS = 120_000;
 
 interface Delay {
   readonly ms: number;
-  /** Without the time for which this process and the bot's waited for a processor: what it would be on a machine with nothing else to do. */
+  /** Lateness without the time for which this process and the bot's waited for a processor: the value for an otherwise idle machine. */
   readonly ownMs: number;
 }
 
 /**
- * How long a server waits beside one that floods the bot; then thirty hostile documents are given to a bot while it is asked for a heartbeat every 25 ms, as Discord may at any time: none is late by more
- * than 250 ms.
+ * Measures how long a server waits beside one that floods the bot. Then gives thirty hostile documents to a bot while requesting a heartbeat every 25 ms, as
+ * Discord may at any time: no heartbeat may be late by more than 250 ms.
  */
 export async function* hostile(_folder?: string, rounds?: number): AsyncGenerator<Figure> {
   yield* fairness(rounds);
@@ -43,11 +43,11 @@ async function* documents(): AsyncGenerator<Figure> {
     you.pin(you.say(channel, `.config\n${yaml}`));
     return channel;
   });
-  // Made beforehand: this process must be quick to notice a heartbeat, too.
+  // Created beforehand, because this process must notice heartbeats quickly.
   const cards = Object.entries(CARDS).map(([what, make]) => [what, make()] as const);
   const bot = await startBot('hostile', discord, application, undefined, { PAGES_PORT: String(pages.port) });
 
-  /** Says something, and waits until the bot answers it. */
+  /** Sends a message, and waits for the bot's answer. */
   const ask = async (
     channel: typeof general,
     ...said: Parameters<typeof you.say> extends [unknown, ...infer R] ? R : never
@@ -70,7 +70,7 @@ async function* documents(): AsyncGenerator<Figure> {
     'MCP servers': Object.values(CALLS).map(([tool, input], at) => async () => {
       await ask(general, `!mcp restart child${at}`);
       await ask(general, `!foreign child${at}_${tool} ${JSON.stringify(input)}`);
-      // A flood begins after its answer.
+      // The flood of the server begins after its answer.
       await sleep(1_000);
     }),
     'pinned configurations': pinned.map((channel) => () => ask(channel, '!ai hello')),
@@ -113,7 +113,7 @@ function described(delays: readonly Delay[]): string {
   return `${times.length} heartbeats, median ${middle.toFixed(1)} ms, p99 ${late.toFixed(1)} ms, latest ${latest(delays).toFixed(1)} ms (${own.toFixed(1)} ms had no process waited for a processor)`;
 }
 
-/** How late each heartbeat is that is asked for while the work goes on. */
+/** The lateness of each heartbeat that is requested while the work runs. */
 async function delays(discord: LocalDiscord, bot: number, work: () => Promise<unknown>): Promise<readonly Delay[]> {
   const late: Delay[] = [];
   let isOver = false;
@@ -134,7 +134,7 @@ async function delays(discord: LocalDiscord, bot: number, work: () => Promise<un
   return late;
 }
 
-/** How long the main thread of a process has been ready and had no processor; only Linux tells. */
+/** How long the main thread of a process was ready but had no processor; available on Linux only. */
 function waitedMs(pid: number): number {
   if (process.platform !== 'linux') return 0;
   const [, nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');

@@ -1,11 +1,11 @@
-/** `npm run bench [-- NAME … [FOLDER]] [--rounds N] [--json]`: measures, each figure against its peer in the same run. */
+/** `npm run bench [-- NAME … [FOLDER]] [--rounds N] [--json]`: runs measurements, each figure against its peer in the same run. */
 import { parseArgs } from 'node:util';
 import { asLine, type Figure } from './report.js';
 
-/** Those that replay data take the folder that it is in, those that go on for long how long. */
+/** Benches that replay data take the folder of the data as an argument, long runs their duration. */
 type Bench = (folder: string | undefined, rounds: number | undefined) => AsyncIterable<Figure>;
 
-/** Loaded one at a time, so that no bench carries another's code in memory. */
+/** Loaded one at a time, so that no bench keeps another one's code in memory. */
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   messages: async () => (await import('./messages.js')).messages,
   commands: async () => (await import('./messages.js')).commands,

@@ -10,24 +10,24 @@ const SEEDS = [2026, 2027, 2028];
 const UTTERANCES = 5_000;
 const MEMORIES = 10_000;
 const LIMIT = 5;
-/** Asks about the conversations of others. */
+/** The user who asks about other people's conversations. */
 const STRANGER = '300000000000000000';
 const RECENT = 50;
-/** After one that does not count. */
+/** Number of repetitions after one that is not counted. */
 const ROUNDS = 5;
 
-/** Above stemmed BM25, on conversations that nobody here has written. */
+/** Minimum advantage over stemmed BM25, on public conversations. */
 const LEAST_LEAD = 3;
 
-/** @param folder of conversations of LoCoMo, which are evaluated first where it is given */
+/** @param folder conversations of LoCoMo, which are evaluated first if given */
 export async function* memory(folder: string | undefined): AsyncGenerator<Figure> {
   if (folder !== undefined) yield* publicConversations(folder);
   yield* generatedChannel();
 }
 
 /**
- * Questions about long conversations from public data. Each turn is added as one memory by its speaker with its time, and a third person asks:
- * how much of the evidence is among the first that are found?
+ * Questions about long conversations from public data. Each turn is added as one memory by its speaker with its time, and a third person asks: the figures are
+ * the shares of the evidence among the first results.
  */
 async function* publicConversations(folder: string): AsyncGenerator<Figure> {
   const ours: Recall[] = [];
@@ -89,7 +89,7 @@ async function* publicConversations(folder: string): AsyncGenerator<Figure> {
   });
 }
 
-/** Shares of a question's evidence among the first 5 and 10. */
+/** Shares of a question's evidence among the first 5 and 10 results. */
 interface Recall {
   readonly first: number;
   readonly more: number;
@@ -104,8 +104,8 @@ async function recallOf({ text, evidence, isOfTime }: Question, finder: Finder):
 }
 
 /**
- * Questions about what was said in a generated channel: 5,000 lines by 12 people, with facts, updates, contradictions and deletions among small
- * talk. The persona's memory is given every line as it comes; no model helps it. The peers have the same lines without the deleted ones.
+ * Questions about messages in a generated channel: 5,000 lines by 12 people, with facts, updates, contradictions and deletions among small talk. The persona's
+ * memory receives every line as it is written, without a model's help. The peers receive the same lines without the deleted ones.
  */
 async function* generatedChannel(): AsyncGenerator<Figure> {
   const totals = { ours: tally(), everything: tally(), stemmed: tally(), recent: tally() };
@@ -157,7 +157,7 @@ async function* generatedChannel(): AsyncGenerator<Figure> {
   yield* latency();
 }
 
-/** Of a warm index; the first question after a start builds it. */
+/** Time of a search in a warm index; the first search after a start builds it. */
 async function* latency(): AsyncGenerator<Figure> {
   const corpus = createCorpus(1, MEMORIES, STARTED);
   await using filled = await fill({ ...corpus, deleted: new Set() }, STARTED);
@@ -181,7 +181,7 @@ async function* latency(): AsyncGenerator<Figure> {
   });
 }
 
-/** Every question several times, apart from one another, and the median of each: what the machine does meanwhile is not measured. */
+/** Asks every question several times, at intervals, and takes the median of each, which reduces the influence of other load on the machine. */
 async function timed(finder: Finder, queries: readonly Query[]): Promise<readonly number[]> {
   const took = queries.map((): number[] => []);
   for (let round = 0; round <= ROUNDS; round++) {
@@ -199,7 +199,7 @@ interface Tally {
   found: number;
   unforeseen: number;
   unforeseenFound: number;
-  /** Questions whose answer was another once, and one of the two was found; and of these, where the old one came first. */
+  /** Questions with an earlier and a current answer of which one was found; and among them, those for which the earlier one ranked first. */
   updated: number;
   misled: number;
   results: number;

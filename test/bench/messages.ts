@@ -3,23 +3,23 @@ import { compareRounds, type Figure } from './report.js';
 import { type BenchWorld, createBenchWorld } from './world.js';
 
 interface Load {
-  /** V8 goes on optimising for tens of thousands of messages. */
+  /** Number of messages for the warm-up: V8 optimises code during tens of thousands of messages. */
   readonly warmUp: number;
-  /** The bots take turns several times in a round: whatever else the machine does falls on all alike, as do collections of garbage. */
+  /** The bots alternate several times in a round, so that other load on the machine and garbage collections affect all of them equally. */
   readonly turns: number;
   readonly perTurn: number;
   readonly isAnswered: boolean;
 }
 const MANY: Load = { warmUp: 30_000, turns: 6, perTurn: 1_000, isAnswered: false };
-/** discord.js makes no more than 50 requests a second. */
+/** discord.js sends at most 50 requests a second. */
 const FEW: Load = { warmUp: 500, turns: 2, perTurn: 100, isAnswered: true };
-/** Processes of each bot, one after the other: some run a quarter slower throughout, by how V8 happened to lay them out. */
+/** Number of processes of each bot, one after another: some processes are a quarter slower throughout, depending on V8's memory layout. */
 const GENERATIONS = 3;
 const ROUNDS = 5;
-/** The server lets the bots catch up after so many, so that nothing piles up in the sockets. */
+/** The server waits for the bots after this number of messages, so that nothing accumulates in the sockets. */
 const BATCH = 500;
 
-/** Processor time per message that is not for the bot, all bundled plugins loaded. */
+/** Processor time per message that is not for the bot, with all bundled plugins. */
 export const messages = () => perMessage('message not for the bot', 'hello everyone, this is an ordinary message', 1.1);
 
 /** Processor time per prefix command that does not reply, and per one that does. */
@@ -37,7 +37,7 @@ async function* perMessage(name: string, text: string, atMost: number, load = MA
   yield compareRounds({ ...figure, peer: of('sapphire'), peerName: '@sapphire/framework', atMost: 1 });
 }
 
-/** Starts every bot, warms all of them up, and adds what each round costs them. */
+/** Starts and warms up every bot, and sums up the costs of its rounds. */
 async function playGeneration(costs: ReadonlyMap<BotName, number[]>, text: string, load: Load): Promise<void> {
   await using world = await createBenchWorld();
   const bots = new Map<BotName, BotProcess>();
@@ -55,7 +55,7 @@ async function playGeneration(costs: ReadonlyMap<BotName, number[]>, text: strin
   }
 }
 
-/** Processor time in microseconds that each bot spends in a round. */
+/** Processor time in microseconds that each bot uses in a round. */
 async function playRound(
   world: BenchWorld,
   bots: ReadonlyMap<BotName, BotProcess>,
@@ -64,7 +64,7 @@ async function playRound(
 ): Promise<ReadonlyMap<BotName, number>> {
   const spent = new Map<BotName, number>();
   for (let turn = 0; turn < load.turns; turn++) {
-    // To and fro, so that no bot always comes right after the same other.
+    // Alternates the direction, so that no bot always follows the same other one.
     for (const [bot, process] of turn % 2 === 0 ? [...bots] : [...bots].reverse()) {
       const before = await process.cpuUs();
       await say(world, bot, text, load.perTurn, load);
@@ -74,7 +74,7 @@ async function playRound(
   return spent;
 }
 
-/** Resolves when the bot has got all of it and, where the load says so, has answered each. */
+/** Resolves when the bot has received all messages and, if the load expects answers, has answered each. */
 async function say(world: BenchWorld, bot: BotName, text: string, count: number, load: Load): Promise<void> {
   const { discord, alice } = world;
   const { channel, application } = world.place(bot);

@@ -1,6 +1,6 @@
 import type { Logger } from '@cinnabar/sdk';
 
-/** Of what is measured alone. */
+/** Drops the log: only the measured work counts. */
 export const NO_LOG: Logger = {
   error: () => undefined,
   warn: () => undefined,

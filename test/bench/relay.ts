@@ -7,13 +7,13 @@ import { compare, compareRounds, type Figure, limit } from './report.js';
 
 const MOST_TOGETHER = 10;
 const ROUNDS = 5;
-/** How long the guilds talk whose waits are measured. */
+/** Duration of the conversations whose delays are measured. */
 const MINUTES = 3;
 
 /**
- * 1,000 events over 100 channels of 10 guilds, an agent that takes 200 ms, 2 s between a channel's batches, on the simulated clock: how
- * long the queue needs, against the least that anybody could need and against the worker of the original design. And what one guild
- * notices of another whose agent is broken.
+ * 1,000 events over 100 channels of 10 guilds, an agent that needs 200 ms, 2 s between a channel's batches, on the simulated clock. Measures the total time of
+ * the queue against the theoretical minimum and against the worker of the original design, and the delay that a guild with a failing agent causes in another
+ * guild.
  */
 export async function* relay(): AsyncIterable<Figure> {
   const alone = await drain(1);

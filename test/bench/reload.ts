@@ -12,7 +12,7 @@ const ROUNDS = 1_000;
 const PROCESS = fileURLToPath(new URL('./reload/process.js', import.meta.url));
 const PEER = 'import(file?v=n)';
 
-/** What is left in memory after many reloads of a plugin of 100 KB, and how long one takes. */
+/** Measures the memory that remains after many reloads of a plugin of 100 KB, and the duration of one. */
 export async function* reload(): AsyncGenerator<Figure> {
   const ours = await remains('ours');
   const peer = await remains('import');

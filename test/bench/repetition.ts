@@ -10,8 +10,8 @@ const SEED = 2026;
 const PLANTS = 5_000;
 
 /**
- * Replays logs of people as though each were a persona that is checked before it speaks. People say the same thing twice at times; whoever does
- * is stopped, and rightly so: a false stop is one of a line that is not, word for word, among the speaker's last twenty. Both are told.
+ * Replays logs of people as if each were a persona whose messages are checked for repetition. People also repeat themselves, and stopping that is correct: a
+ * false positive is a stopped line that is not, word for word, among the speaker's last twenty. Both rates are reported.
  */
 export async function* repetition(folder?: string): AsyncGenerator<Figure> {
   if (folder === undefined && !existsSync(DEFAULT_FOLDER)) {
@@ -51,7 +51,7 @@ export async function* repetition(folder?: string): AsyncGenerator<Figure> {
   yield limit('one analysis, 99th percentile', 'ms', percentile(took, 99), 5);
 }
 
-/** Only told: there is no aim. */
+/** Reported without an aim. */
 const told = (name: string, unit: string, ours: number): Figure => ({
   name,
   unit,

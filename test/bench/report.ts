@@ -1,14 +1,14 @@
-/** One measured figure against its peer, measured in the same run. */
+/** A measured figure with its peer's, measured in the same run. */
 export interface Figure {
   readonly name: string;
   readonly unit: string;
   readonly ours: number;
-  /** `null` when there is nothing to compare with. */
+  /** `null` for a figure without a peer. */
   readonly peer: number | null;
   readonly peerName: string | null;
-  /** ours / peer; of figures measured in rounds the median of the rounds' */
+  /** ours / peer; for figures that are measured in rounds, the median of the rounds' ratios. */
   readonly ratio: number | null;
-  /** In words: "≤ 1.10× raw". */
+  /** The aim in words: "≤ 1.10× raw". */
   readonly aim: string;
   readonly met: boolean;
 }
@@ -19,17 +19,17 @@ interface Comparison {
   readonly ours: number;
   readonly peer: number;
   readonly peerName: string;
-  /** Largest ratio that meets the aim; only reported when left out. */
+  /** Largest ratio that meets the aim; without it the figure is only reported. */
   readonly atMost?: number;
 }
 
-/** The same, measured in rounds: ours and the peer's of one round right after one another. */
+/** Figures that are measured in rounds: ours and the peer's of a round directly after each other. */
 interface RoundsComparison extends Omit<Comparison, 'ours' | 'peer'> {
   readonly ours: readonly number[];
   readonly peer: readonly number[];
 }
 
-/** A figure whose aim is a ratio: the median of the rounds' ratios, which a machine that is busy for a while disturbs least. */
+/** A figure whose aim is a ratio: the median of the rounds' ratios, which temporary load on the machine affects least. */
 export function compareRounds({ ours, peer, ...rest }: RoundsComparison): Figure {
   const ratios = ours.map((value, round) => value / (peer[round] ?? Number.NaN));
   return figureOf({ ...rest, ours: median(ours), peer: median(peer) }, median(ratios));
@@ -53,24 +53,24 @@ function figureOf({ name, unit, ours, peer, peerName, atMost }: Comparison, rati
   };
 }
 
-/** A share in percent that must be so many percentage points above its peer's. */
+/** A share in percent that has to exceed its peer's by a number of percentage points. */
 export function above(comparison: Omit<Comparison, 'atMost'>, points: number): Figure {
   const { ours, peer, peerName } = comparison;
   const aim = `≥ ${points} percentage points above ${peerName}`;
   return { ...compare(comparison), aim, met: ours - peer >= points };
 }
 
-/** A figure whose aim is an absolute. */
+/** A figure whose aim is an absolute maximum. */
 export function limit(name: string, unit: string, ours: number, atMost: number): Figure {
   return { name, unit, ours, peer: null, peerName: null, ratio: null, aim: `≤ ${atMost} ${unit}`, met: ours <= atMost };
 }
 
-/** A figure that must not be less than an absolute. */
+/** A figure whose aim is an absolute minimum. */
 export function atLeast(name: string, unit: string, ours: number, least: number): Figure {
   return { name, unit, ours, peer: null, peerName: null, ratio: null, aim: `≥ ${least} ${unit}`, met: ours >= least };
 }
 
-/** A figure that there is nothing to compare with, and no aim for. */
+/** A figure without a peer and an aim. */
 export function found(name: string, unit: string, ours: number): Figure {
   return { name, unit, ours, peer: null, peerName: null, ratio: null, aim: 'none', met: true };
 }
@@ -84,7 +84,7 @@ export function median(values: readonly number[]): number {
   return (upper + lower) / 2;
 }
 
-/** The value that so many percent of all do not exceed. */
+/** The value at a percentile. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const value = sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)];
@@ -94,7 +94,7 @@ export function percentile(values: readonly number[], percent: number): number {
 
 const digits = (value: number) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
 
-/** One line a figure, for people. */
+/** One line per figure, as text. */
 export function asLine(figure: Figure): string {
   const { name, unit, ours, peer, peerName, ratio, aim, met } = figure;
   const against =

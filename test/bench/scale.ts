@@ -18,51 +18,51 @@ import { NO_LOG } from './no-log.js';
 import { compare, type Figure, limit, median, percentile } from './report.js';
 import { learnSyncedLists, pathOfSyncedLists, type SyncedLists, syncedIn, writeSyncedLists } from './synced-lists.js';
 
-/** How many guilds there are; `BENCH_GUILDS=1000,5000` where a machine holds no more. */
+/** Numbers of guilds; `BENCH_GUILDS=1000,5000` for a machine with less memory. */
 const SIZES = (process.env.BENCH_GUILDS ?? '1000,5000,20000').split(',').map(Number);
 const PROCESSES = [1, 2, 4] as const;
-/** As many as a cluster has where nothing else is configured. */
+/** The default number of groups of a cluster. */
 const GROUPS = 4;
 const SHARDS = 16;
 const MEMBERS = 10;
-/** Each process. */
+/** Messages of the warm-up, for each process. */
 const WARM_UP = 5_000;
 const TURNS = 5;
 const PER_TURN = 2_000;
 const BATCH = 250;
 const PATIENCE_MS = 300_000;
-/** In quiet: the median of so many windows. V8 collects garbage some time after much traffic, which is within one of them. */
+/** Idle processor time: the median of this number of windows. Some time after much traffic V8 collects garbage, within one of them. */
 const IDLE_WINDOWS = 5;
 const IDLE_MS = 4_000;
 const LOOK_EVERY_MS = 250;
-/** A machine may be busy with other things. */
+/** Time limit, for a machine with other load. */
 const SETTLED_MS = 60_000;
-/** It has settled when each process needs less of a processor than that, so often in a row. */
+/** The cluster is idle when each process uses less than this share of a processor in that many consecutive windows. */
 const IDLE_SHARE = 0.08;
 const IDLE_LOOKS = 6;
-/** What members of 200 servers may wait for, in the campaign `cluster`. */
+/** Time limit of a takeover, as in the campaign `cluster` with 200 servers. */
 const TAKEN_OVER_S = 10;
 const MIB = 1024 * 1024;
 const KIB = 1024;
 
-/** A bot as people have it: one process on files, or some of a cluster. */
+/** A bot in a real configuration: one process on files, or several in a cluster. */
 type Shape = 'files' | (typeof PROCESSES)[number];
 const SHAPES: readonly Shape[] = ['files', ...PROCESSES];
 
 interface Measured {
-  /** Of a message that is not for the bot, in all processes together, beside what they need when nothing is said. */
+  /** Processor time of a message that is not for the bot, summed over all processes, less their idle time. */
   readonly cpuUs: number;
-  /** That, in a second. */
+  /** Idle processor time per second. */
   readonly idleUs: number;
   readonly heapBytes: number;
   readonly rssBytes: number;
-  /** From the death of one of several processes until the others serve what it served; with what passes until its leases are void. */
+  /** Time from the death of one of several processes until the others serve its groups, including the time until its leases expire. */
   readonly takeoverMs: number | undefined;
 }
 
 /**
- * A cluster against one process on files, in the same guilds: processor time of a message, and memory. Then writes on either driver, and how long another
- * connection needs to see a change.
+ * Compares a cluster with one process on files, in the same guilds: processor time of a message, and memory. Then measures writes with both drivers, and the
+ * delay until another connection sees a change.
  */
 export async function* scale(): AsyncGenerator<Figure> {
   const known = new Map<string, Measured>();
@@ -120,7 +120,7 @@ function* figuresOf(size: number, of: (shape: Shape) => Measured | undefined): G
   }
 }
 
-/** What one more guild takes: the difference of two sizes, without what a process takes in no guild at all. */
+/** The costs of one more guild: the difference between two sizes, which excludes the costs of a process without guilds. */
 function* perGuild(known: ReadonlyMap<string, Measured>, smallest: number, largest: number): Generator<Figure> {
   const grown = (shape: Shape) => {
     const [small, large] = [known.get(`${shape} ${smallest}`), known.get(`${shape} ${largest}`)];
@@ -155,7 +155,7 @@ async function measure(shape: Shape, world: World): Promise<Measured> {
     if (database !== undefined) await divided(database, bots.length, GROUPS);
     await settled(bots);
     await talk(world, WARM_UP * bots.length);
-    // With the first message of a guild, what is stored of it is read.
+    // The first message of a guild loads its stored data.
     await settled(bots);
     const idle: number[] = [];
     for (let window = 0; window < IDLE_WINDOWS; window++) {
@@ -197,7 +197,7 @@ interface World {
   readonly application: LocalApplication;
   readonly channels: readonly LocalChannel[];
   readonly guilds: readonly LocalGuild[];
-  /** What a bot keeps of the slash commands that Discord has of it, in a few guilds. */
+  /** The record of the slash commands that Discord has for the bot, in a few guilds. */
   readonly known: SyncedLists;
   readonly say: (channel: LocalChannel) => void;
 }
@@ -216,7 +216,7 @@ async function createWorld(size: number): Promise<World> {
     channels.push(guild.createChannel({ name: 'general' }));
     guild.invite(application);
     guilds.push(guild);
-    // A guild's shard follows from the millisecond in which it was made.
+    // A guild's shard depends on the millisecond of its creation.
     if (index % 20 === 0) await wait(1);
   }
   const folder = mkdtempSync(join(tmpdir(), 'cinnabar-bench-scale-'));
@@ -229,7 +229,7 @@ async function createWorld(size: number): Promise<World> {
   }
 }
 
-/** The slash commands are in line everywhere, as from the second start of a bot on: of the servers of each group, where its host will look. */
+/** Marks the slash commands as synced everywhere, as in the second start of a bot: for the servers of each group, in the place where its host reads. */
 async function storeSyncedLists({ url }: TestServer, { application, guilds, known }: World): Promise<void> {
   const driver = createPostgresDriver({
     url,
@@ -251,7 +251,7 @@ async function storeSyncedLists({ url }: TestServer, { application, guilds, know
   }
 }
 
-/** Messages in all guilds in turn. */
+/** Sends messages in all guilds in turn. */
 async function talk({ discord, channels, say }: World, count: number): Promise<void> {
   const step = Math.max(1, Math.floor(channels.length / 97));
   for (let sent = 1; sent <= count; sent++) {
@@ -289,7 +289,7 @@ const CHANGES = 400;
 const pathOf = (index: number) => ['bench', 'collections', 'guild', 'counters', String(10 ** 17 + (index % DOCUMENTS))];
 const storedOf = (n: number) => ({ version: 1, data: { n, text: 'What a plugin keeps of a server. '.repeat(8) } });
 
-/** Durable writes of small documents by many at once. */
+/** Concurrent durable writes of small documents. */
 async function* writes(): AsyncGenerator<Figure> {
   await using database = await testServer('on');
   const folder = mkdtempSync(join(tmpdir(), 'cinnabar-bench-scale-'));
@@ -334,7 +334,7 @@ async function writeRate(driver: Driver): Promise<number> {
   return (done / (performance.now() - started)) * 1_000;
 }
 
-/** From before the write of a setting until another process's connection has been told and has read it. */
+/** Time from the start of a setting's write until another process's connection was notified and has read it. */
 async function seenElsewhere(): Promise<Figure> {
   await using database = await testServer('on');
   const clock = createSystemClock();

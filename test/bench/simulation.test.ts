@@ -12,7 +12,7 @@ import type { Cost, Costs } from './simulation/costs.js';
 import { simulateTraffic } from './simulation/traffic.js';
 
 const PROCESSES = 3;
-/** As many as a cluster has where nothing else is configured; a shard for each. */
+/** The default number of groups of a cluster, with one shard each. */
 const GROUPS = 4;
 const GUILDS = 12;
 const SECONDS = 5;
@@ -20,7 +20,7 @@ const STEP_MS = 10;
 const MESSAGES_PER_SECOND = 100;
 const COMMANDS_PER_SECOND = 8;
 const CHANGES_PER_SECOND = 6;
-/** How far the simulation may be off: on a machine that is busy with other things, a real database takes longer, and less often stores how far a shard has come. */
+/** Tolerance of the simulation: with other load on the machine, a real database is slower and stores the progress of shards less often. */
 const FACTOR = 2;
 
 describePostgres('the simulation of a large cluster', () => {
@@ -69,12 +69,12 @@ const CHEAP: Costs = {
   budget: cheap,
 };
 
-/** What the database says was written. */
+/** The number of writes according to the database. */
 interface Written {
   readonly sessions: number;
   readonly guilds: number;
   readonly claims: number;
-  /** How many events the shards have come on. */
+  /** The number of events that the shards have advanced. */
   readonly events: number;
 }
 
@@ -83,7 +83,7 @@ interface Said {
   readonly changes: number;
 }
 
-/** Traffic of some seconds at three processes. */
+/** Some seconds of traffic at three processes. */
 async function playReal(): Promise<Written & Said> {
   await using database = await testServer();
   const discord = await startLocalDiscord({ shards: GROUPS });
@@ -128,11 +128,11 @@ async function createWorld(discord: LocalDiscord) {
     const guild = discord.createGuild({ name: `Server ${index}`, owner });
     guild.invite(application);
     guilds.push({ guild, channel: guild.createChannel({ name: 'general' }) });
-    // Which shard a server belongs to follows from the millisecond in which it was made.
+    // A server's shard depends on the millisecond of its creation.
     await wait(2);
   }
   const chance = createChance(1);
-  /** @returns how often it was done */
+  /** @returns how often the operation was executed */
   const inStep = (perSecond: number, task: (place: Place) => unknown): number => {
     const isDone = chance.happens((perSecond * STEP_MS) / 1_000);
     if (isDone) task(chance.pick(guilds));
@@ -155,10 +155,10 @@ async function createWorld(discord: LocalDiscord) {
   };
 }
 
-/** Longer than PostgreSQL keeps back what it has counted. */
+/** Longer than the delay of PostgreSQL's statistics. */
 const COUNTED_AFTER_MS = 1_200;
 
-/** What was written so far, once nothing is written any more. */
+/** The writes so far, once there are no further ones. */
 async function atRest(database: TestServer): Promise<Written> {
   for (let last = await writtenIn(database); ; ) {
     await wait(COUNTED_AFTER_MS);

@@ -6,8 +6,8 @@ import { heapOfGuild } from './simulation/memory.js';
 import { type Plant, type Simulated, simulateTraffic, type Traffic } from './simulation/traffic.js';
 
 /**
- * A bot that no machine here can hold. Discord recommends a shard for 1,000 guilds; the number of shards is a multiple of the groups.
- * What members do is assumed.
+ * A bot that is too large for this machine. Discord recommends one shard per 1,000 guilds; the number of shards is a multiple of the groups. The behaviour of
+ * members is assumed.
  */
 const LARGE: Traffic = {
   machines: 40,
@@ -21,15 +21,15 @@ const LARGE: Traffic = {
   documentsPerCommand: 1,
   linesPerCommand: 2,
 };
-/** A database of its own, in the same data centre. */
+/** The database has a separate server, in the same data centre. */
 const CORES = 8;
 const NETWORK_MS = 0.5;
 const SECONDS = 10;
-/** So many times as much, with commands whose answers Discord does not count: otherwise it is Discord that has them wait. */
+/** A multiple of the traffic, with commands whose responses Discord does not count towards the limits; otherwise Discord's limits would determine the delay. */
 const MORE = [2, 4, 8] as const;
 /** Disks across a network. */
 const SLOW_FLUSH_MS = 5;
-/** What members of 200 servers may wait for, in the campaign `cluster`. */
+/** Time limit of a takeover, as in the campaign `cluster` with 200 servers. */
 const TAKEN_OVER_S = 10;
 const WHAT: Readonly<Record<Operation, string>> = {
   session: 'how far the shards of a group have come',
@@ -41,14 +41,14 @@ const WHAT: Readonly<Record<Operation, string>> = {
   line: 'a line of a journal',
   budget: 'some of the requests that Discord admits',
 };
-/** A host's start without its guilds, as `npm run bench -- scale` finds it. */
+/** A host's start without its guilds, as measured by `npm run bench -- scale`. */
 const HOST_STARTS_MS = 1_000;
-/** As `exampleGuild` is. */
+/** The size of `exampleGuild`. */
 const ORDINARY = { channels: 30, roles: 20 };
 const KIB = 1_024;
 const MIB = KIB * KIB;
 
-/** What 100,000 guilds on 40 machines ask of one database: the bot's own code, with what its statements take on a real PostgreSQL. */
+/** Computes the load of one database by 100,000 guilds on 40 machines: the bot's own code, with the measured costs of its statements on a real PostgreSQL. */
 export async function* simulation(): AsyncGenerator<Figure> {
   yield found('a guild of 30 channels and 20 roles, in memory', 'KiB heap', (await heapOfGuild(ORDINARY)) / KIB);
   const measured = await withServer(measureCosts);

@@ -6,12 +6,12 @@ const MESSAGES = 300_000;
 const PARTS = 10;
 const MIB = 1024 * 1024;
 const AT_MOST = 1.15;
-/** A mark of the curve for so many MiB. */
+/** The width of one mark of the plot in MiB. */
 const MIB_PER_MARK = 4;
 
 /**
- * The bot's heap over a long run, each time after a garbage collection: ordinary talk in 50 channels of five guilds, with mentions, commands,
- * tool calls, cards, a persona in some channels, tasks, direct messages, edits, deletions and reactions. The curve must be flat.
+ * Measures the bot's heap over a long run, each time after a garbage collection: ordinary conversations in 50 channels of five guilds, with mentions, commands,
+ * tool calls, cards, a persona in some channels, tasks, direct messages, edits, deletions and reactions. The curve has to be flat.
  */
 export async function* soak(_folder?: string, messages = MESSAGES): AsyncGenerator<Figure> {
   await using harness = await openSoakHarness();

@@ -16,7 +16,7 @@ interface Measured {
 }
 type Rounds = (bot: BotName, figure: keyof Measured) => readonly number[];
 
-/** Starts every bot in turn, several times; the first round fills the caches and does not count. */
+/** Starts every bot in turn, several times; the first round fills the caches and is not counted. */
 async function measure(): Promise<Rounds> {
   await using world = await createBenchWorld();
   const dataDir = mkdtempSync(join(tmpdir(), 'cinnabar-bench-'));
@@ -55,7 +55,7 @@ function* againstPeers(
   yield compareRounds({ name, unit, ours, peer: of('sapphire', figure), peerName: '@sapphire/framework' });
 }
 
-/** From the start of the process to ready, with all bundled plugins: time, processor time, and then the memory after a garbage collection. */
+/** From the start of the process to ready, with all bundled plugins: time and processor time, then the memory after a garbage collection. */
 export async function* start(): AsyncGenerator<Figure> {
   const of = await measure();
   yield* againstPeers(of, 'process start to ready', 'ms', 'startMs', 1.4);

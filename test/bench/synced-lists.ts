@@ -7,7 +7,7 @@ import { startBot } from './bot-process.js';
 const FIRST_SYNCED = 5;
 const LOOK_EVERY_MS = 250;
 
-/** What a bot keeps of the slash commands that Discord has of it, as it is stored. */
+/** The stored record of the slash commands that Discord has for the bot. */
 export interface SyncedLists {
   readonly version: number;
   readonly data: {
@@ -17,7 +17,7 @@ export interface SyncedLists {
   };
 }
 
-/** Where that is, below the documents. */
+/** Its folder below the documents. */
 export const pathOfSyncedLists = (key: string): readonly string[] => [
   '@host',
   'collections',
@@ -26,7 +26,7 @@ export const pathOfSyncedLists = (key: string): readonly string[] => [
   key,
 ];
 
-/** What the first starts of a bot do at their pace, in thousands of guilds for many minutes: its slash commands are synced, in a few of them only. */
+/** Simulates the background work of a bot's first starts, which sync slash commands in thousands of guilds for many minutes, in a few guilds only. */
 export async function learnSyncedLists(
   discord: LocalDiscord,
   application: LocalApplication,
@@ -40,7 +40,7 @@ export async function learnSyncedLists(
   return stored;
 }
 
-/** What would be kept after some guilds were brought in line, from what is known of a few others. */
+/** The record after some guilds were synced, derived from the records of a few others. */
 export function syncedIn(known: SyncedLists, guilds: Iterable<LocalGuild>, application: LocalApplication): SyncedLists {
   const { version, data } = known;
   const lists: Record<string, string> = { dm: data.lists.dm ?? '' };

@@ -14,7 +14,7 @@ const WAITING = 200;
 const KILOBYTE = 1_024;
 const WAIT_WORD = 'wait';
 
-/** How little tasks are in the way: of people who talk to the bot meanwhile, and of memory. */
+/** Measures the influence of running tasks on the response time for other members, and on memory. */
 export async function* tasks(): AsyncGenerator<Figure> {
   const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-bench-tasks-'));
   try {
@@ -51,7 +51,7 @@ async function memory(world: TasksWorld): Promise<Figure> {
   return limit('memory of a task that waits for an answer', 'KB', each, 200);
 }
 
-/** What is alive, after all that is not has been collected. */
+/** Memory after a garbage collection. */
 function heap(): number {
   setFlagsFromString('--expose-gc');
   const gc: unknown = runInNewContext('gc');
@@ -81,7 +81,7 @@ async function steps({ host }: TasksWorld): Promise<number> {
   return (await host.resolve(Tasks).list({})).reduce((sum, { stepCount }) => sum + stepCount, 0);
 }
 
-/** How long each of some questions waits for its answer. */
+/** The response times of some questions. */
 async function turns({ ask }: TasksWorld, count: number): Promise<readonly number[]> {
   const took: number[] = [];
   for (let turn = 0; turn < count; turn++) took.push(await ask());

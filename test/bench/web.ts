@@ -19,7 +19,7 @@ import { compare, compareRounds, type Figure, limit, median } from './report.js'
 import { learnSyncedLists, syncedIn, writeSyncedLists } from './synced-lists.js';
 
 const SIZE = Number(process.env.BENCH_GUILDS ?? 2_000);
-/** How long browsers look; a page that keeps what it was sent shows it within ten. */
+/** Duration of the run: a page that accumulates data shows it within ten minutes. */
 const MINUTES = Number(process.env.BENCH_MINUTES ?? 10);
 const MEMBERS = 10;
 const EVENTS_PER_SECOND = 100;
@@ -43,8 +43,8 @@ const SHAPES: readonly Shape[] = ['off', 'on'];
 const LISTENS: Readonly<Record<Shape, string>> = { off: 'off', on: '0' };
 
 /**
- * Two bots in the same guilds at the same time, one with a dashboard and one without: what it costs while nobody looks, and while somebody does. Then what
- * browsers load, and what they hold after ten minutes.
+ * Two bots in the same guilds at the same time, one with a dashboard and one without: measures the cost of the dashboard without and with viewers, then the
+ * size of what browsers load, and their memory after ten minutes.
  */
 export async function* web(): AsyncGenerator<Figure> {
   const world = await createWorld();
@@ -79,7 +79,7 @@ export async function* web(): AsyncGenerator<Figure> {
 interface World {
   readonly discord: LocalDiscord;
   readonly owner: LocalUser;
-  /** Is in the first guild alone, and sees it on the page of the local Discord. */
+  /** A member of the first guild only, who watches it on the page of the local Discord. */
   readonly visitor: LocalUser;
   readonly people: readonly LocalUser[];
   readonly guilds: readonly LocalGuild[];
@@ -113,7 +113,10 @@ async function createWorld(): Promise<World> {
   return { discord, owner, visitor, people, guilds, home, channels, general, applications };
 }
 
-/** In all guilds in turn, of a hundred events 70 messages, 20 reactions and 10 new nicknames; each second a message in the first guild. @returns ends it */
+/**
+ * Sends events in all guilds in turn: of a hundred, 70 messages, 20 reactions and 10 changed nicknames; and a message in the first guild each second. @returns
+ * a function that ends it
+ */
 function beginEvents({ people, guilds, channels, owner, general }: World): () => void {
   const said: LocalMessage[] = [];
   let count = 0;
@@ -207,7 +210,7 @@ async function* load(world: World, bots: ReadonlyMap<Shape, BotProcess>, browser
   yield* await scrapes(bots.get('on'), origin);
 
   const held: Record<string, Held[]> = {};
-  // The first minute fills what a page keeps.
+  // The first minute fills a page's data.
   for (const minute of [...new Set([Math.min(2, MINUTES), Math.ceil(MINUTES / 2), MINUTES])]) {
     await wait(Math.max(0, watchedSince + minute * MINUTE_MS - performance.now()));
     for (const [name, look] of Object.entries(watched)) {
@@ -218,7 +221,7 @@ async function* load(world: World, bots: ReadonlyMap<Shape, BotProcess>, browser
   for (const [name, looks] of Object.entries(held)) yield* growth(name, looks);
 }
 
-/** Share of a core in percent, of both bots in the same rounds. */
+/** Share of a core in percent, for both bots in the same rounds. */
 async function shares(bots: ReadonlyMap<Shape, BotProcess>): Promise<Readonly<Record<Shape, number[]>>> {
   const spent: Record<Shape, number[]> = { off: [], on: [] };
   const now = () => Promise.all([...bots].map(async ([shape, bot]) => ({ shape, us: await bot.cpuUs() })));
@@ -234,7 +237,7 @@ async function shares(bots: ReadonlyMap<Shape, BotProcess>): Promise<Readonly<Re
   return spent;
 }
 
-/** The owner of the bot asks it for a link, and follows it. */
+/** Requests a link as the owner of the bot, and follows it. */
 async function signIn(
   { discord, owner, general, applications }: World,
   browser: Browser,
@@ -257,7 +260,7 @@ async function signIn(
   return { origin: new URL(link).origin, context };
 }
 
-/** Both pages in browsers that have never seen them. */
+/** Both pages in browsers with empty caches. */
 async function firstLoads(
   browser: Browser,
   signedIn: BrowserContext,
@@ -288,9 +291,9 @@ async function firstLoads(
 
 interface Loaded {
   readonly paintMs: number;
-  /** Until what was asked for is there. */
+  /** Time until the requested content is shown. */
   readonly shownMs: number;
-  /** As they came: compressed where they are. */
+  /** Bytes on the wire: compressed where the server compresses. */
   readonly bytes: number;
 }
 
@@ -314,7 +317,7 @@ async function loadCold(context: BrowserContext, address: string): Promise<Loade
   return { paintMs: Number(paintMs), shownMs, bytes };
 }
 
-/** What a page holds after a garbage collection. */
+/** Memory of a page after a garbage collection. */
 interface Held {
   readonly heapMib: number;
   readonly nodes: number;

@@ -7,7 +7,7 @@ import {
 } from '@cinnabar/local-discord';
 import type { BotName } from './bot-process.js';
 
-/** A local Discord with a guild for each bot, so that all of them can be online at once and none hears what is meant for another. */
+/** A local Discord with a guild for each bot, so that all of them can be online at once without receiving each other's events. */
 export interface BenchWorld extends AsyncDisposable {
   readonly discord: LocalDiscord;
   readonly alice: LocalUser;

@@ -19,8 +19,8 @@ import { NO_LOG } from './no-log.js';
 import { compareRounds, type Figure } from './report.js';
 
 /**
- * A year of a guild in which 3 million messages were written, a hundredth of them to the bot: 30,000 answers and 20,000 calls of tools by 500 members in 60
- * channels and 3,000 threads. What the bot keeps of that by default: 31 days of receipts, 30 days and 10,000 calls, 20,000 memories.
+ * A year of a guild in which 3 million messages were written, a hundredth of them to the bot: 30,000 answers and 20,000 tool calls by 500 members in 60
+ * channels and 3,000 threads. By default the bot stores of these 31 days of receipts, 30 days and 10,000 tool calls, and 20,000 memories.
  */
 const MEMBERS = 500;
 const CHANNELS = 60;
@@ -34,7 +34,7 @@ const MEMORIES = 10_000;
 
 const ROUNDS = 7;
 const STARTS = 4;
-/** Searches until the code that they run is compiled. */
+/** Number of searches before the measurement, until their code is compiled. */
 const WARM_UP = 100;
 const ANSWER_WITHIN_MS = 60_000;
 const DAY_MS = 24 * 60 * 60_000;
@@ -52,8 +52,8 @@ interface Measured {
 }
 
 /**
- * Start and commands in a guild with a year behind it, against a fresh one that holds no more than what is answered: the same acts and latest calls for the
- * audit, and what the askers themselves own.
+ * Measures start and commands in a guild with a year of data against a new one that contains only the data in the answers: the same acts and latest calls for
+ * the audit, and the requester's own data.
  */
 export async function* year(): AsyncGenerator<Figure> {
   for (const medium of DRIVERS) {
@@ -123,7 +123,7 @@ async function measure(medium: (typeof DRIVERS)[number], age: Age): Promise<Meas
     await writeYear(driver, world, age);
     const searchMs = await search(driver, world);
     await driver.close();
-    // The first fills caches, and tells Discord of the commands.
+    // The first start fills caches and registers the commands with Discord.
     for (let round = 0; round < STARTS; round++) await (await start()).stop();
     const bot = await start();
     try {
@@ -137,7 +137,7 @@ async function measure(medium: (typeof DRIVERS)[number], age: Age): Promise<Meas
   }
 }
 
-/** What a persona does before each answer. */
+/** The work of a persona before each answer. */
 async function search(driver: Driver, { guild, general, members }: World): Promise<readonly number[]> {
   await using harness = await openMemoryHarness({
     journals: journalsOn(driver, 'persona'),
@@ -165,11 +165,11 @@ async function useBot(world: World): Promise<Pick<Measured, 'costMs' | 'auditMs'
     ] as const;
     for (const [into, ms] of one) into.push(ms);
   }
-  // The first loads what the others need.
+  // The first command loads modules for the others.
   return { costMs: costMs.slice(1), auditMs: auditMs.slice(1), exportMs: exportMs.slice(1) };
 }
 
-/** Until the bot's answer is there. */
+/** Resolves with the bot's answer. */
 async function answered({ discord, application, general }: World, who: LocalUser, text: string): Promise<number> {
   let stop = () => {};
   const answer = new Promise<void>((resolve, reject) => {

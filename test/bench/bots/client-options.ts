@@ -1,8 +1,8 @@
 import { type ClientOptions, GatewayIntentBits, Options, Partials } from 'discord.js';
 
 /**
- * What a bot needs to hear all that ours hears (direct messages and reactions to old messages arrive as partials) and to remember as much.
- * Without it a peer would be compared for work that it does not do.
+ * The options with which a bot receives the same events as Cinnabar (direct messages and reactions to old messages arrive as partials) and caches as much.
+ * Without them a peer would do less work.
  */
 export function equalOptions(api: string) {
   return {

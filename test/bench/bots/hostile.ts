@@ -1,4 +1,4 @@
-/** This project, with commands that hand it what strangers would: pages, and calls of foreign MCP servers. */
+/** Cinnabar with commands that process untrusted documents: pages, and calls of foreign MCP servers. */
 import { createHost, loadConfig } from '@cinnabar/core';
 import { createWebReader } from '@cinnabar/plugin-tasks/dist/builtin/web/reader.js';
 import { Clock, definePlugin, option, sleep, Tools, z } from '@cinnabar/sdk';
@@ -6,10 +6,10 @@ import { CHILD } from '../../plugins/mcp/bench.js';
 import { CALLS } from '../hostile/documents.js';
 import { readArguments, serve } from './protocol.js';
 
-/** What a short answer of a model takes. */
+/** Time that the model takes for a short answer. */
 const ANSWER_MS = 400;
 const { api, token, dataDir, env } = readArguments();
-/** Only Discord's stand-in is asked: its address counts as public here. */
+/** Requests go only to the local Discord, whose address counts as public here. */
 const worker = import.meta.resolve('@cinnabar/plugin-tasks/dist/builtin/web/html-text.js');
 
 const bench = definePlugin({
@@ -60,7 +60,7 @@ const servers = Object.fromEntries(Object.keys(CALLS).map((_, at) => [`child${at
 const host = createHost({
   config: { ...config, presets: { ...config.presets, mcp: { servers } } },
   plugins: [bench],
-  // Without those that ask people before a tool runs.
+  // The plugins without those that ask people before a tool runs.
   only: ['admin', 'ai', 'chat', 'llm', 'mcp', 'persona', 'tasks', 'bench'],
 });
 await host.start(token);

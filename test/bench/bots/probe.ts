@@ -1,4 +1,4 @@
-/** Loaded into the bot's own command line, which knows nothing of the bench, so that the bench can measure it. */
+/** Loaded into Cinnabar's own command line, so that the bench can measure it without changes to the program. */
 import { answerQuestions } from './protocol.js';
 
 answerQuestions(() => process.kill(process.pid, 'SIGTERM'));

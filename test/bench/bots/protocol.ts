@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** How the bench talks to the bots that it measures, over Node's IPC channel. A bot stops when the channel closes, whoever closed it. */
+/** The messages between the bench and the measured bots, over Node's IPC channel. A bot stops when the channel closes. */
 export type Question = 'cpu' | 'memory';
 
 export interface Memory {
@@ -9,18 +9,18 @@ export interface Memory {
   readonly rssBytes: number;
 }
 export type Answer =
-  /** User and system time of the whole process so far, its other threads included. Said once without being asked: when ready. */
+  /** User and system time of the whole process so far, including its other threads. Also sent once when the bot is ready. */
   | { readonly cpuUs: number }
-  /** After a garbage collection. */
+  /** Measured after a garbage collection. */
   | { readonly memory: Memory };
 
-/** What a bot is told on its command line. */
+/** The arguments of a bot's process. */
 export interface BotArguments {
   readonly api: string;
   readonly token: string;
-  /** A folder of its own for data. */
+  /** Folder for its data. */
   readonly dataDir: string;
-  /** More variables of its environment. */
+  /** Additional variables of its environment. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -35,13 +35,13 @@ function splitOnce(text: string, separator: string): readonly [string, string] {
   return [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-/** Tells the bench that the bot is ready, and answers its questions from then on. */
+/** Reports that the bot is ready, and answers the bench's requests from then on. */
 export function serve(stop: () => unknown): void {
   answerQuestions(stop);
   process.send?.({ cpuUs: cpuUs() } satisfies Answer);
 }
 
-/** Answers the bench's questions until it goes, then stops. */
+/** Answers the bench's requests until the channel closes, then stops. */
 export function answerQuestions(stop: () => unknown): void {
   process.on('message', (question: Question) => {
     process.send?.((question === 'cpu' ? { cpuUs: cpuUs() } : { memory: memory() }) satisfies Answer);
@@ -55,7 +55,7 @@ function cpuUs(): number {
 }
 
 function memory(): Memory {
-  // Not by a flag of the command line: V8 would refuse code that was compiled without it.
+  // Set at run time: with a command-line flag, V8 would refuse code that was compiled without it.
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   collect();

@@ -1,4 +1,4 @@
-/** The peer: discord.js alone, with the least code that does the same. */
+/** The peer: discord.js alone, with the least code for the same behaviour. */
 import { Client, type Message } from 'discord.js';
 import { equalOptions } from './client-options.js';
 import { readArguments, serve } from './protocol.js';

@@ -1,4 +1,4 @@
-/** The peer: the Sapphire framework with its message commands switched on. */
+/** The peer: the Sapphire framework with message commands enabled. */
 import { Command, container, SapphireClient } from '@sapphire/framework';
 import type { Message } from 'discord.js';
 import { equalOptions } from './client-options.js';

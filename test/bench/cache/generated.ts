@@ -5,19 +5,19 @@ const HOUR_MS = 3_600_000;
 const FIRST_ID = 10 ** 17;
 const WORDS = 'one goes on to say what another has asked for some time before ';
 
-/** How a channel talks. */
+/** Parameters of a channel's conversations. */
 export interface Talk {
-  /** Messages an hour by day. */
+  /** Messages per hour during the day. */
   readonly perHour: number;
-  /** Messages of a conversation, on average. */
+  /** Average number of messages in a conversation. */
   readonly burst: number;
-  /** Share of the day's conversations that there are at night, from midnight to eight. */
+  /** Number of conversations at night (midnight to eight) as a share of those at day. */
   readonly night: number;
-  /** Characters of a message, about. */
+  /** Approximate number of characters in a message. */
   readonly characters: number;
 }
 
-/** A channel's messages made up: conversations that begin at random, overlap, and become rare at night. */
+/** Generates a channel's messages: conversations that begin at random, overlap, and are rare at night. */
 export function generateLog(seed: number, count: number, { perHour, burst, night, characters }: Talk): Log {
   const dice = createDice(seed);
   const exponential = () => -Math.log(1 - dice.next());

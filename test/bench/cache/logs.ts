@@ -6,16 +6,16 @@ import type { chat } from '../../plugins/chat/context/harness.js';
 type HistoryMessage = ReturnType<typeof chat>[number];
 
 const MINUTE_MS = 60_000;
-/** Any day will do; snowflakes need a length. */
+/** An arbitrary day: snowflakes need a time. */
 const FIRST_ID = 10 ** 17;
 
-/** One channel's messages, oldest first. */
+/** The messages of a channel, oldest first. */
 export interface Log {
   readonly name: string;
   readonly messages: readonly HistoryMessage[];
 }
 
-/** Reads every `*.jsonl` of a folder: an object a line with `minute`, `author` and `text`. Messages of one minute are spread over it. */
+/** Reads every `*.jsonl` of a folder: one object per line with `minute`, `author` and `text`. Messages of one minute are distributed over it. */
 export async function readLogs(folder: string): Promise<readonly Log[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.jsonl')).sort();
   if (names.length === 0) throw new Error(`There are no .jsonl files in ${folder}.`);

@@ -17,7 +17,7 @@ const TRAITS: ModelTraits = {
   price: undefined,
 };
 
-/** The project's own context builder, as the loop uses it: fetches what it needs, remembers between activations, survives restarts. */
+/** The project's context builder, used as in the chat loop: it reads the history as needed, and keeps its state between activations and over restarts. */
 export function createOurs({ messages }: Log) {
   const identify = createPrefixes();
   const channel = createChannel({ system: SYSTEM, traits: TRAITS });
@@ -30,7 +30,7 @@ export function createOurs({ messages }: Log) {
   };
 }
 
-/** Tells prefixes apart exactly: a tree of blocks, in which each prefix is a node. */
+/** Distinguishes prefixes exactly: a tree of blocks, in which each prefix is a node. */
 function createPrefixes() {
   const texts = new Map<string, number>();
   const nodes = new Map<number, number>();

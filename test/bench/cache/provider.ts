@@ -1,4 +1,4 @@
-/** A model of Anthropic's prompt cache, by its documentation: exact prefixes, look-back, time to live renewed by each use. */
+/** A model of Anthropic's prompt cache, according to its documentation: exact prefixes, look-back, time to live renewed by each use. */
 
 export type Ttl = '5m' | '1h';
 const TTL_MS: Readonly<Record<Ttl, number>> = { '5m': 5 * 60_000, '1h': 60 * 60_000 };
@@ -9,11 +9,11 @@ const MIN_TOKENS = 1024;
 /** Content blocks of a request; 0 is the system prompt. */
 export interface Prompt {
   readonly blocks: number;
-  /** The same for two prompts if and only if they are equal up to that block. */
+  /** Equal for two prompts if and only if they are equal up to that block. */
   keyOf(block: number): string | number;
-  /** Tokens up to the end of that block. */
+  /** Number of tokens up to the end of that block. */
   tokensTo(block: number): number;
-  /** In order. */
+  /** Block indices in ascending order. */
   readonly breakpoints: readonly { readonly block: number; readonly ttl: Ttl }[];
 }
 
@@ -24,20 +24,20 @@ export interface Billed {
   readonly written1h: number;
 }
 
-/** Slightly more than tokenizers make of English. */
+/** A token count slightly above that of tokenizers for English. */
 export const tokensOf = (text: string): number => Math.ceil(text.length * 0.28);
 
-/** With its name and what separates it from the one before. */
+/** Includes the name and the separator from the previous message. */
 export const tokensOfMessage = (participant: string, text: string): number =>
   4 + tokensOf(participant) + tokensOf(text);
 
-/** What a prompt costs in tokens of fresh input. */
+/** The cost of a prompt in tokens of fresh input. */
 export function costOf({ fresh, read, written5m, written1h }: Billed): number {
   return fresh + 0.1 * read + 1.25 * written5m + 2 * written1h;
 }
 
 export interface PromptCache {
-  /** @throws Error for breakpoints that the API refuses */
+  /** @throws Error for breakpoints that the API would refuse */
   send(prompt: Prompt, now: number): Billed;
 }
 
@@ -49,7 +49,7 @@ export function createPromptCache(): PromptCache {
     return entry !== undefined && entry.expiresAt > now ? entry : undefined;
   };
 
-  /** The last block of the longest held prefix, or -1. Each breakpoint looks back a limited number of blocks. */
+  /** The last block of the longest cached prefix, or -1. Each breakpoint looks back a limited number of blocks. */
   const longestHit = (prompt: Prompt, now: number): number => {
     for (const { block } of prompt.breakpoints.toReversed()) {
       for (let at = block; at >= 0 && block - at < LOOK_BACK_BLOCKS; at--) if (heldAt(prompt, at, now)) return at;

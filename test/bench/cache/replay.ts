@@ -5,7 +5,7 @@ import { promptOf, type Strategy, WINDOW } from './strategies.js';
 
 const isCounted = (count: number) => count > WINDOW;
 
-/** The project's own context builder: the mean cost of an activation, and what is shown and read. */
+/** The results of the project's context builder: the mean cost of an activation, and the numbers of shown and read messages. */
 export async function replayOurs(logs: readonly Log[], every: number) {
   const bills: Billed[] = [];
   let shown = 0;
@@ -70,7 +70,7 @@ function sizesOf(log: Log) {
   return sizes;
 }
 
-/** The cheapest of them. */
+/** The cheapest strategy. */
 export function bestOf(strategies: readonly Strategy[], costFor: (strategy: Strategy) => number) {
   return strategies
     .map((strategy) => ({ name: strategy.name, cost: costFor(strategy) }))

@@ -4,14 +4,14 @@ export const WINDOW = 400;
 const ROLL = 50;
 const STATIC_DISTANCE = 20;
 
-/** A channel as the simple strategies see it: sizes alone, since nothing in it ever changes. */
+/** The sizes of a channel's messages: the simple strategies need no more, because their content never changes. */
 export interface Sizes {
   readonly system: number;
-  /** `sums[n]`: tokens of the first n messages. */
+  /** `sums[n]`: number of tokens of the first n messages. */
   readonly sums: readonly number[];
 }
 
-/** Decides where the window starts and where breakpoints lie; keeps what it needs from one activation to the next. */
+/** Chooses the start of the window and the breakpoints; may keep state between activations. */
 export interface Strategy {
   readonly name: string;
   start(): (count: number, now: number) => Choice;
@@ -20,7 +20,7 @@ interface Choice {
   /** Index of the first message shown. */
   readonly from: number;
   readonly system?: Ttl;
-  /** Breakpoints behind these messages (how many come before the breakpoint), in order. */
+  /** Breakpoints, each as the number of messages before it, in ascending order. */
   readonly marks: readonly { readonly after: number; readonly ttl: Ttl }[];
 }
 
@@ -38,7 +38,7 @@ export const SLIDING: Strategy = {
   }),
 };
 
-/** One marker, set behind all but the last 20 messages whenever the window rolls. */
+/** One breakpoint, placed before the last 20 messages whenever the window moves. */
 export const STATIC: Strategy = {
   name: `a static marker at tail − ${STATIC_DISTANCE}`,
   start() {
@@ -54,7 +54,7 @@ export const STATIC: Strategy = {
   },
 };
 
-/** What the search tries out: every layout with the same choices at every activation. */
+/** The candidates of the search: every layout with the same choices at every activation. */
 export function everyLayout(): readonly Strategy[] {
   const rolls = [1, 25, 50, 75, 100, 150, 200, 300, 400, 600];
   const ttls: readonly (readonly [base: Ttl, tail: Ttl | undefined])[] = [
@@ -69,7 +69,7 @@ export function everyLayout(): readonly Strategy[] {
   );
 }
 
-/** @param restart whether the window is also cut back when the tail must have expired */
+/** @param restart whether the window is also cut when the cached end must have expired */
 function layout(base: Ttl, tail: Ttl | undefined, roll: number, restart: boolean): Strategy {
   const lifeMs = tail === '1h' || base === '1h' ? 3_600_000 : 300_000;
   return {
@@ -96,7 +96,7 @@ function layout(base: Ttl, tail: Ttl | undefined, roll: number, restart: boolean
   };
 }
 
-/** The choice as a prompt. Its content never changes, so a prefix is told by where it starts and ends. */
+/** Converts the choice into a prompt. Its content never changes, so a prefix is identified by its start and end. */
 export function promptOf({ system, sums }: Sizes, choice: Choice, count: number): Prompt {
   const { from } = choice;
   const sumAt = (messages: number) => sums[messages] ?? 0;

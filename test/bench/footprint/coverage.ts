@@ -4,25 +4,25 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Records which source files' code runs in this process, by V8's count of each function's calls. */
+/** Records the source files whose code runs in this process, from V8's count of each function's calls. */
 export interface Coverage extends Disposable {
   /**
-   * Resolves with the source files of which a function was called since the last look, the body of a module aside. They are named from the
-   * root of the project and sorted; tests, local servers and the harness are left out.
+   * Resolves with the source files of which a function was called since the last call of `look`, not counting module bodies. Paths are relative to the root of
+   * the project and sorted; tests, local servers and the harness are excluded.
    */
   look(): Promise<readonly string[]>;
 }
 
-/** The compiled code of `test/bench/footprint` lies in `test/dist/bench/footprint`. */
+/** The compiled code of `test/bench/footprint` is in `test/dist/bench/footprint`. */
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const COUNTED = /^(?:core|sdk|plugins\/[^/]+)\/src\//;
-/** The local Discord, the stand-ins for providers, and what drives the host in a test. */
+/** The local Discord, the stand-ins for providers, and the code that drives the host in a test. */
 const HARNESS = /^sdk\/src\/testing\.ts$|^core\/src\/(?:testing|cli\/console)\//;
-/** The bundler's wrapper of a module that is loaded on demand is named for its file: it is the body of that module. */
+/** The bundler's wrapper of a module that is loaded on demand is named after its file: it is the body of that module. */
 const MODULE_BODY = /\.[cm]?[jt]s$/;
 const STATIC_PARTS = '<static_initializer>';
 
-/** Starts counting. Functions that run already are counted from their next call on. */
+/** Starts counting. A running function is counted from its next call on. */
 export async function recordCoverage(): Promise<Coverage> {
   const session = new Session();
   session.connect();
@@ -55,7 +55,7 @@ export async function recordCoverage(): Promise<Coverage> {
 
 interface Script {
   readonly length: number;
-  /** The source file that a place in the compiled code comes from, if it is one that counts. */
+  /** The source file of a position in the compiled code, if the file is counted. */
   sourceAt(offset: number): string | undefined;
 }
 
@@ -64,7 +64,7 @@ function isWholeScript(ranges: readonly { startOffset: number; endOffset: number
   return range?.startOffset === 0 && range.endOffset >= length;
 }
 
-/** `undefined` for what is no file, or has no source map. */
+/** `undefined` for anything that is not a file, or has no source map. */
 function readScript(url: string): Script | undefined {
   const file = url.startsWith('file:') ? fileURLToPath(url) : url;
   if (!file.startsWith(sep) || file.includes(`${sep}node_modules${sep}`)) return undefined;
@@ -78,7 +78,7 @@ function readScript(url: string): Script | undefined {
     sourceAt(offset) {
       const line = lineStarts.findLastIndex((start) => start <= offset);
       const entry = map.findEntry(line, offset - (lineStarts[line] ?? 0));
-      // Code of the bundler's own, before anything mapped, has no entry.
+      // The bundler's own code before the first mapped position has no entry.
       if (!('originalSource' in entry) || entry.originalSource === undefined) return undefined;
       const name = nameOf(entry.originalSource, file);
       return COUNTED.test(name) && !HARNESS.test(name) ? name : undefined;

@@ -4,7 +4,7 @@ import { cardV2, chunk, iTXt, json, png, tEXt, zTXt } from '../../plugins/person
 const MB = 1024 * 1024;
 const repeat = (text: string, bytes: number) => text.repeat(Math.floor(bytes / text.length));
 
-/** Web pages of at most 2 MB, as the reader takes them. */
+/** Web pages of at most 2 MB, the limit of the reader. */
 export const PAGES: Readonly<Record<string, string>> = {
   'nested elements, 293 KB': repeat('<div>', 293 * 1024),
   'nested elements, 2 MB': repeat('<div>', 2 * MB),
@@ -18,7 +18,7 @@ export const PAGES: Readonly<Record<string, string>> = {
   'line breaks': repeat('<br>', 2 * MB),
 };
 
-/** Files that are imported as character cards: at most 8 MB. */
+/** Files that are imported as character cards, of at most 8 MB. */
 export const CARDS: Readonly<Record<string, () => Buffer>> = {
   'a PNG of 8 MB with one packed text again and again': () => filled(zTXt('chara', Buffer.alloc(2 * MB, 'A'))),
   'a PNG of 8 MB with 600,000 empty texts': () => filled(chunk('tEXt', Buffer.from('a\0'))),
@@ -38,7 +38,7 @@ export const CARDS: Readonly<Record<string, () => Buffer>> = {
     png(tEXt('chara', json(cardV2({ name: '\u200b'.repeat(600_000) })).toString('base64'))),
 };
 
-/** Calls of the hostile MCP server's tools: name and arguments. Each has a process of its own. */
+/** Calls of the hostile MCP server's tools: name and arguments. Each runs in a separate process. */
 export const CALLS: Readonly<Record<string, readonly [tool: string, input: Readonly<Record<string, unknown>>]>> = {
   'arguments with a schema of 2^40 checks': ['endless', { a: 1 }],
   'a result with a pattern that backtracks': ['mismatch', {}],
@@ -50,7 +50,7 @@ export const CALLS: Readonly<Record<string, readonly [tool: string, input: Reado
   'errors without a line feed': ['flood', { to: 'stderr', chunk: 'x' }],
 };
 
-/** Pinned `.config` messages of the longest length that Discord has. */
+/** Pinned `.config` messages of Discord's maximum length. */
 export const PINS: Readonly<Record<string, string>> = {
   brackets: `a: ${repeat('[', 1_900)}`,
   'aliases that multiply': [
@@ -65,7 +65,7 @@ export const PINS: Readonly<Record<string, string>> = {
 
 const card = (data: Readonly<Record<string, unknown>>) => json(cardV2(data)).subarray(0, 8 * MB);
 
-/** A PNG of nearly 8 MB with one chunk as often as it fits. */
+/** A PNG of nearly 8 MB that repeats one chunk as often as possible. */
 function filled(one: Buffer): Buffer {
   return png(Buffer.concat(Array.from({ length: Math.floor((7.9 * MB) / one.length) }, () => one)));
 }

@@ -8,7 +8,7 @@ const CHANNELS = 24;
 const MEMBERS = 72;
 const PATIENCE_MS = 60_000;
 
-/** How long a member waits for an answer while many members of another server keep the bot busy in many channels, against when none does. */
+/** Measures how long a member waits for an answer while many members of another server keep the bot busy in many channels, compared with an idle bot. */
 export async function* fairness(rounds = 3): AsyncGenerator<Figure> {
   const discord = await startLocalDiscord({ keepMessages: 200 });
   discord.requests.enabled = false;
@@ -28,7 +28,7 @@ export async function* fairness(rounds = 3): AsyncGenerator<Figure> {
   const halls = Array.from({ length: CHANNELS }, (_, at) => busy.createChannel({ name: `hall-${at}` }));
   const bot = await startBot('hostile', discord, application, undefined, { PAGES_PORT: '1' });
 
-  /** Resolves with the milliseconds until the bot has answered. */
+  /** Resolves with the bot's response time in ms. */
   const ask = async (channel: LocalChannel, member: LocalUser, text: string): Promise<number> => {
     const asked = performance.now();
     const question = member.say(channel, text);
@@ -50,7 +50,7 @@ export async function* fairness(rounds = 3): AsyncGenerator<Figure> {
       const hall = halls[at % CHANNELS];
       while (!isOver && hall !== undefined) await ask(hall, member, '!ai again');
     });
-    // Until the places of the busy server are taken.
+    // Waits until all worker slots of the busy server are in use.
     await sleep(1_000);
     const result = await work();
     isOver = true;

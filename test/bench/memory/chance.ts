@@ -1,9 +1,9 @@
-/** Chance that comes out the same for the same seed (mulberry32). */
+/** A pseudo-random generator that is reproducible for a seed (mulberry32). */
 export interface Chance {
   next(): number;
   below(count: number): number;
   pick<T>(from: readonly T[]): T;
-  /** Whether something of this probability happens. */
+  /** Returns `true` with this probability. */
   happens(probability: number): boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Chance } from './chance.js';
 import { CITIES, FOODS, NOUNS } from './themes.js';
 
-/** Small talk, with the words that facts are made of, too: `{c}` a city, `{f}` a dish, `{t}` a thing, `{n}` a name. */
+/** Small talk that also contains the words of facts: `{c}` a city, `{f}` a dish, `{t}` a thing, `{n}` a name. */
 const LINES: readonly string[] = [
   'good morning everyone',
   'lol',
@@ -65,7 +65,7 @@ const LINES: readonly string[] = [
   'music at work: yes or no?',
 ];
 
-/** One line; much of it comes again and again, as it does. */
+/** One line; lines are often repeated, as in real channels. */
 export function chatterLine(chance: Chance, name: string): string {
   return chance
     .pick(LINES)

@@ -12,7 +12,7 @@ export interface Utterance {
   readonly speaker: Speaker;
   readonly text: string;
   readonly at: number;
-  /** Whom it is about: in chatter the speaker. */
+  /** The person that the line is about: for small talk its speaker. */
   readonly subject: string;
   readonly fact: boolean;
 }
@@ -20,11 +20,11 @@ export interface Utterance {
 export interface Query {
   readonly text: string;
   readonly askedBy: string;
-  /** Whom it is about; `null` for somebody who does not exist. */
+  /** The person that the question is about; `null` for a person that does not exist. */
   readonly about: string | null;
-  /** The message that answers it, as things stand at the end; `null` when none does any more. */
+  /** The message with the current answer at the end; `null` when there is none any more. */
   readonly evidence: string | null;
-  /** Messages that answered it once. */
+  /** Messages with earlier answers. */
   readonly outdated: readonly string[];
   readonly unforeseen: boolean;
 }
@@ -38,7 +38,7 @@ export interface Corpus {
 
 /** Names that begin alike, contain one another, or differ by a letter. */
 const NAMES = ['Anna', 'Annabel', 'Hanna', 'Ben', 'Benno', 'Bea', 'Mia', 'Maria', 'Marie', 'Jon', 'John', 'Joan'];
-/** Nobody of these is there. */
+/** Names of people who are not in the channel. */
 const STRANGERS = ['Annika', 'Bennet', 'Marius', 'Jonas', 'Hannah', 'Mila'];
 const DAY_MS = 86_400_000;
 const DAYS = 60;
@@ -59,7 +59,7 @@ interface Told {
   readonly role: 'stands' | 'outdated' | 'rumour' | 'deleted';
 }
 
-/** Two months of a channel: facts that people tell of themselves and of one another, updates, contradictions, deletions, and small talk around. */
+/** Two months of a channel: facts that people tell about themselves and each other, updates, contradictions, deletions, and small talk. */
 export function createCorpus(seed: number, size: number, startMs: number): Corpus {
   const chance = createChance(seed);
   const speakers = NAMES.map((name, index) => ({ id: String(200_000_000_000_000_000 + index * 1_000), name }));
@@ -96,7 +96,7 @@ export function createCorpus(seed: number, size: number, startMs: number): Corpu
   };
 }
 
-/** What is said of one thing over time. */
+/** The statements about one subject over time. */
 function tell(chance: Chance, theme: Theme, subject: Speaker, speakers: readonly Speaker[]): readonly Told[] {
   const others = speakers.filter(({ id }) => id !== subject.id);
   const said = (speaker: Speaker, role: Told['role']): Told => {
@@ -107,7 +107,7 @@ function tell(chance: Chance, theme: Theme, subject: Speaker, speakers: readonly
   const teller = chance.happens(BY_OTHERS) ? chance.pick(others) : subject;
   const told: Told[] = [];
   if (chance.happens(UPDATED)) told.push(said(teller, 'outdated'));
-  // A rumour comes before the person's own word as often as after it.
+  // A rumour precedes the person's own statement as often as it follows it.
   if (teller === subject && chance.happens(CONTRADICTED)) told.push(said(chance.pick(others), 'rumour'));
   const role = told.length === 0 && chance.happens(DELETED) ? 'deleted' : 'stands';
   told.splice(
@@ -118,7 +118,7 @@ function tell(chance: Chance, theme: Theme, subject: Speaker, speakers: readonly
   return told;
 }
 
-/** Spreads what is told over the channel, in its order. */
+/** Distributes the statements over the channel, in order. */
 function place(chance: Chance, sequences: readonly (readonly Told[])[], size: number): ReadonlyMap<number, Told> {
   const placed = new Map<number, Told>();
   for (const sequence of sequences) {

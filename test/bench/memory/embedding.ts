@@ -2,8 +2,8 @@ const DIMENSIONS = 512;
 const GRAM = 3;
 
 /**
- * Stands in for an embedding model: random indexing of groups of three letters, the same for the same text. Texts with inflected or misspelt words
- * in common are near; it knows nothing of meaning, as a model would.
+ * A stand-in for an embedding model: random indexing of trigrams, deterministic for each text. Texts with common words are near, even if the words are
+ * inflected or misspelt; unlike a model it does not represent meaning.
  */
 export const trigramVectors = async (texts: readonly string[]): Promise<readonly (readonly number[])[]> =>
   texts.map(vectorOf);
@@ -16,11 +16,11 @@ function vectorOf(text: string): readonly number[] {
     const place = (hash >>> 1) % DIMENSIONS;
     sums[place] = (sums[place] ?? 0) + (hash % 2 === 0 ? 1 : -1);
   }
-  // Groups that come often say little.
+  // Frequent trigrams carry little information.
   return sums.map((sum) => Math.sign(sum) * Math.sqrt(Math.abs(sum)));
 }
 
-/** FNV-1a. */
+/** The hash function FNV-1a. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (const unit of text) hash = Math.imul(hash ^ (unit.codePointAt(0) ?? 0), 0x01000193) >>> 0;

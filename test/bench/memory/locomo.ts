@@ -10,7 +10,7 @@ export interface Conversation extends Corpus {
 
 export interface Question {
   readonly text: string;
-  /** Ids of the messages that answer it; one at least. */
+  /** Ids of the messages that contain the answer; at least one. */
   readonly evidence: readonly string[];
   readonly isOfTime: boolean;
 }
@@ -25,7 +25,7 @@ const questions = z.array(
 );
 const entry = z.looseObject({ conversation: z.looseObject({}).optional(), qa: questions });
 
-/** All conversations in the JSON files of a folder: one a file, or lists of them. */
+/** All conversations in the JSON files of a folder: one per file, or lists. */
 export function locomoIn(folder: string): readonly Conversation[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
@@ -41,7 +41,7 @@ function conversationOf(content: z.output<typeof entry>): Conversation {
     .sort((one, other) => Number(one) - Number(other));
   const said = sessions.flatMap((session) => {
     const start = momentOf(z.string().parse(conversation[`session_${session}_date_time`]));
-    // The data have a time for each session alone.
+    // The data contain one time for each session.
     return turns
       .parse(conversation[`session_${session}`])
       .map((turn, index) => ({ ...turn, at: start + index * MINUTE_MS }));
@@ -64,7 +64,7 @@ function conversationOf(content: z.output<typeof entry>): Conversation {
     deleted: new Set(),
     queries: [],
     questions: content.qa.flatMap(({ question, evidence, category }) => {
-      // Some entries name several turns, or have a colon too many.
+      // Some entries name several turns, or contain an extra colon.
       const ids = evidence
         .flatMap((each) => [...each.matchAll(/D:?(\d+):(\d+)/g)])
         .flatMap(([, session, turn]) => idOf.get(`D${session}:${turn}`) ?? []);
@@ -74,7 +74,7 @@ function conversationOf(content: z.output<typeof entry>): Conversation {
   };
 }
 
-/** @param text as "1:56 pm on 8 May, 2023" */
+/** @param text in the form "1:56 pm on 8 May, 2023" */
 function momentOf(text: string): number {
   const [time = '', date = ''] = text.split(' on ');
   const moment = Date.parse(`${date} ${time} UTC`);

@@ -9,11 +9,11 @@ export interface Filled extends AsyncDisposable {
   readonly finder: Finder;
   /** Resolves when each memory has its vector. */
   embedded(): Promise<void>;
-  /** How long each addition took. */
+  /** The duration of each addition. */
   readonly addMs: readonly number[];
 }
 
-/** The project's own memory, given every line as it is said: no model has picked or rephrased anything, or named a subject. */
+/** The project's memory, which receives every line as it is written: no model selects or rephrases anything, or names a subject. */
 export async function fill(corpus: Corpus, startMs: number, embed?: typeof trigramVectors): Promise<Filled> {
   const clock = createManualClock(startMs);
   let vectors = 0;
@@ -48,7 +48,7 @@ export async function fill(corpus: Corpus, startMs: number, embed?: typeof trigr
     memories,
     addMs,
     async embedded() {
-      // A second look starts what was added while the first was under way.
+      // A second pass starts the requests for memories that were added during the first one.
       while (vectors < corpus.utterances.length) await memories.retrieve({ place: GENERAL, limit: 1 });
     },
     finder: {

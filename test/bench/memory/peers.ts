@@ -2,23 +2,23 @@ import MiniSearch, { type Options } from 'minisearch';
 import { stemmer } from 'stemmer';
 import type { Corpus, Query, Speaker, Utterance } from './corpus.js';
 
-/** Finds messages for a question; the ids, best first. */
+/** Searches messages for a question; returns ids, best first. */
 export interface Finder {
   readonly name: string;
   find(query: Query, limit: number): Promise<readonly string[]>;
 }
 
-/** How every finder but ours gets the question: with names in the place of mentions and of "I", which it cannot resolve. */
+/** The question for all searchers but ours: mentions and "I" are replaced by names, because they cannot resolve them. */
 export function plainQuestion({ text, askedBy, about }: Query, speakers: readonly Speaker[]): string {
   const nameOf = (id: string | null) => speakers.find((speaker) => speaker.id === id)?.name ?? '';
   const named = text.replaceAll(/<@(\d+)>/g, (_, id: string) => nameOf(id));
   return askedBy === about ? `${named} ${nameOf(about)}` : named;
 }
 
-/** BM25 over all that was said and not deleted, each line with its speaker's name. */
+/** BM25 over all messages that were not deleted, each with its speaker's name. */
 export const bm25 = (corpus: Corpus): Finder => finderOf('BM25 over everything', corpus, {});
 
-/** The same with English stems, without the words that say nothing in English. */
+/** The same with English stemming and stop words. */
 export const stemmedBm25 = (corpus: Corpus): Finder =>
   finderOf('stemmed BM25 over everything', corpus, {
     tokenize: stemsOf,
@@ -44,7 +44,7 @@ function finderOf(name: string, corpus: Corpus, options: Partial<Options<Utteran
   };
 }
 
-/** What a mind without a memory has before it; anything in the last fifty messages counts as found, without ranking. */
+/** The context of a responder without memory; anything in the last fifty messages counts as found, without ranking. */
 export function mostRecent(corpus: Corpus, count: number): Finder {
   const recent = standing(corpus)
     .slice(-count)

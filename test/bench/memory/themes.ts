@@ -1,19 +1,19 @@
 /**
- * What people tell of themselves, in their words and in others', and how they are asked for it. Questions and statements are paraphrases that
- * often have no word in common. `{v}` is what differs, `{n}` the name.
+ * Statements of people about themselves and about each other, and questions about them. Questions and statements are paraphrases that often have no word in
+ * common. `{v}` is the value, `{n}` the name.
  */
 export interface Theme {
   readonly key: string;
   readonly values: readonly string[];
   /** In the first person. */
   readonly own: readonly string[];
-  /** By somebody else. */
+  /** Statements by another person. */
   readonly others: readonly string[];
-  /** About somebody. */
+  /** Questions about another person. */
   readonly asked: readonly string[];
-  /** By the one whom it is about. */
+  /** Questions by the person themselves. */
   readonly askedOwn: readonly string[];
-  /** Of a kind that the memory's own list of topics was not written for. */
+  /** Set if the memory's own list of topics does not cover the theme. */
   readonly unforeseen?: true;
 }
 

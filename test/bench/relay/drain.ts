@@ -5,13 +5,13 @@ export interface Drained {
   readonly drainMs: number;
   readonly lost: number;
   readonly doubled: number;
-  /** Channels in which something was told before something older. */
+  /** Number of channels in which events were delivered out of order. */
   readonly disordered: number;
-  /** What the machine took for it, to and from the disk. */
+  /** Real time, including writes to the disk. */
   readonly realMs: number;
 }
 
-/** The queue itself, with its journal on the disk, on the simulated clock. */
+/** The queue with its journal on the disk, on the simulated clock. */
 export async function drain(mostTogether: number): Promise<Drained> {
   await using town = await openQueueHarness({
     latencyMs: LATENCY_MS,

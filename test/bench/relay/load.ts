@@ -6,10 +6,10 @@ export const CHANNELS = 100;
 export const GUILDS = 10;
 export const LATENCY_MS = 200;
 export const RATE_LIMIT_MS = 2_000;
-/** How many channels the host serves side by side, and a guild's share of them. */
+/** Number of channels that the host serves simultaneously, and a guild's share of them. */
 export const BOUND = { total: 32, perGuild: 16 };
 
-/** Ten events of each channel in no order, all there from the start. They are numbered as they come. */
+/** Ten events in each channel, in random order, all queued from the start, numbered in order of arrival. */
 export function load(): readonly ReturnType<typeof event>[] {
   const chance = createChance(2026);
   const channels = Array.from({ length: EVENTS }, (_, n) => ({ channel: n % CHANNELS, rank: chance.below(1_000_000) }));
@@ -19,9 +19,9 @@ export function load(): readonly ReturnType<typeof event>[] {
 }
 
 /**
- * The earliest that anybody could be done with the load, with so many channels at a time and the rate limit between the end of one batch
- * of a channel and the start of its next. The channel that starts last cannot start before all the others have; from then on it needs its
- * own batches and the rests between them. And all batches must go through.
+ * The minimum time for the load, with this number of channels at a time and the rate limit between the end of one batch of a channel and the start of its next
+ * one. The channel that starts last cannot start before all others have; from then on it needs its own batches and the pauses between them. All batches must
+ * fit into the available slots.
  */
 export function theoreticalMs(batchesPerChannel: number, slots: number): number {
   const lastStartMs = (Math.ceil(CHANNELS / slots) - 1) * LATENCY_MS;

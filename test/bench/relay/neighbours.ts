@@ -3,18 +3,18 @@ import { createChance } from '../../campaign/settings/chance.js';
 import { DONE, event, FAILED, openQueueHarness } from '../../plugins/relay/queue/harness.js';
 import { LATENCY_MS, RATE_LIMIT_MS } from './load.js';
 
-/** How the agent of the guild next door behaves. */
+/** The behaviour of the agent in the other guild. */
 export type Neighbour = 'answers' | 'fails at once' | 'fails after a minute';
 
 const EVERY_MS = 500;
 const CHANNELS = 6;
 const NEIGHBOUR_CHANNELS = 40;
-/** Few enough that the two get in each other's way. */
+/** Few enough worker slots that the guilds compete for them. */
 const FAIR = { total: 4, perGuild: 2 };
 
 /**
- * Two guilds talk for some minutes, one of them much, in many channels. How long the other's events take from when they are offered to when its
- * agent is done, of a hundred the ninety-fifth.
+ * Two guilds with conversations of some minutes, one of them in many channels. Measures the 95th percentile of the time from an event's arrival to its
+ * completion by the agent in the smaller guild.
  */
 export async function p95Beside(neighbour: Neighbour, minutes: number, bound: FairBounds = FAIR): Promise<number> {
   await using town = await openQueueHarness({

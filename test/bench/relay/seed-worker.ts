@@ -5,13 +5,13 @@ const REQUEUED_MS = 1_000;
 
 export interface SeedRun {
   readonly drainMs: number;
-  /** Channels in which something was told before something older. */
+  /** Number of channels in which events were delivered out of order. */
   readonly disordered: number;
 }
 
 /**
- * The worker of the original design, as it is written there: a loop that comes round once a second and takes one event off the queue. One
- * whose channel was served less than the rate limit ago goes back to the tail, and a second is slept. The queue is large enough for all.
+ * The worker of the original design: a loop that takes one event per second off the queue. An event of a channel that was served within the rate limit returns
+ * to the end, and the loop sleeps for a second. The queue has room for all events.
  */
 export function runSeedWorker(): SeedRun {
   const queue = load().map(({ channelId }, place) => ({ channelId, place }));

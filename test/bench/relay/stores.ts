@@ -7,10 +7,10 @@ import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 
 const ROUNDS = 200;
-/** How many wait meanwhile. */
+/** Number of events that wait meanwhile. */
 const WAITING = 20;
 
-/** What it costs the queue to write down that an event was taken, sent and done, each on the disk before the next, in milliseconds. */
+/** The duration, in ms, of recording that an event was taken, sent and done, each synced to the disk before the next one. */
 export async function journalMs(): Promise<number> {
   using folder = makeFolder();
   let onEnd: () => void = () => undefined;
@@ -60,7 +60,7 @@ function countingId(): () => string {
   return () => `key-${++ids}`;
 }
 
-/** The same in a collection of the host's own storage, with a document for a guild's queue. It is not synced to the disk. */
+/** The same in a collection of the host's storage, with a document for a guild's queue. It is not synced to the disk. */
 export async function documentMs(): Promise<number> {
   using folder = makeFolder();
   const log = recordingLogger();

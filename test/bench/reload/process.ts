@@ -1,15 +1,15 @@
-/** A process that reloads one plugin many times: `node --expose-gc process.js TECHNIQUE ROUNDS FOLDER`. Prints what it found as JSON. */
+/** A process that reloads a plugin many times: `node --expose-gc process.js TECHNIQUE ROUNDS FOLDER`. Prints its result as JSON. */
 import { TECHNIQUES, type TechniqueName } from './technique.js';
 
-/** What is left of the versions of a plugin. */
+/** The remaining versions of a plugin. */
 export interface Remains {
-  /** Versions that the garbage collector could not take back. */
+  /** Number of versions that were not garbage-collected. */
   readonly alive: number;
   readonly heapBytesPerReload: number;
   readonly msPerReload: number;
 }
 
-/** Code that is still being compiled, caches that fill once. */
+/** Rounds before the measurement: code is still being compiled, and caches are filled once. */
 const WARM_UP = 20;
 const COLLECTIONS = 8;
 
@@ -31,7 +31,7 @@ async function measure(count: number): Promise<Remains> {
 
 async function heapBytes(): Promise<number> {
   for (let round = 0; round < COLLECTIONS; round++) {
-    // What was looked at through a WeakRef is held until the end of the turn.
+    // An object that was read through a WeakRef stays alive until the end of the turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     globalThis.gc?.();
   }

@@ -6,14 +6,14 @@ import { loaderIn } from '../../core/plugins/support/house.js';
 
 export type TechniqueName = 'ours' | 'import';
 
-/** A way to evaluate a plugin anew. */
+/** A way to evaluate a plugin again. */
 export type Reload = (version: number) => Promise<object>;
 
 const SIZE_BYTES = 100 * 1024;
 
-/** Writes a plugin of 100 KB below `folder`, and says how it is reloaded. */
+/** Writes a plugin of 100 KB below `folder`, and returns the function that reloads it. */
 export const TECHNIQUES: Readonly<Record<TechniqueName, (folder: string) => Promise<Reload>>> = {
-  /** The host's loader. The source stays as it is: each load evaluates it anew, and building is not what is measured. */
+  /** The host's loader. The source does not change: each load evaluates it again, and the build is not measured. */
   async ours(folder) {
     const plugin = join(folder, 'large');
     await save(
@@ -32,7 +32,7 @@ export default definePlugin({
     return () => loader.load(found);
   },
 
-  /** What most bots do: a query that Node has not seen makes it load the module again. */
+  /** The usual technique: a new query string makes Node load the module again. */
   async import(folder) {
     const file = join(folder, 'large.mjs');
     await save(file, `${ballast()}\nexport default { setup: () => void handlers.length };\n`);
@@ -48,7 +48,7 @@ async function save(file: string, source: string): Promise<void> {
   await writeFile(file, source);
 }
 
-/** Handlers such as plugins are made of. */
+/** Handlers like those of plugins. */
 function ballast(): string {
   const handlers: string[] = [];
   for (let size = 0; size < SIZE_BYTES; size += handlers.at(-1)?.length ?? 0) handlers.push(handler(handlers.length));

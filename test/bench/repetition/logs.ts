@@ -1,11 +1,11 @@
 import { readLogs } from '../cache/logs.js';
 
-/** What somebody said, after what, and what they had said before. */
+/** A line of a person, with the lines before it. */
 export interface Line {
   readonly text: string;
-  /** What somebody else said last. */
+  /** The latest line of another person. */
   readonly trigger: string;
-  /** By the same person in the same log, oldest first. */
+  /** Earlier lines of the same person in the same log, oldest first. */
   readonly said: readonly string[];
 }
 

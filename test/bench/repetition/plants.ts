@@ -1,23 +1,23 @@
 import type { Chance } from '../memory/chance.js';
 import type { Line } from './logs.js';
 
-/** A line that repeats one of those before it, made from real ones. */
+/** A line that repeats an earlier one, made from real lines. */
 export type Plant = (line: Line, chance: Chance, all: readonly Line[]) => string | undefined;
 
-/** What is worth stopping: shorter lines are what people say all the time. */
+/** Minimum length of lines worth stopping: people repeat shorter lines all the time. */
 const LEAST_WORDS = 6;
 const FILLERS = ['well', 'so', 'I mean', 'you know', 'actually', 'hm'];
 
 const wordsOf = (text: string) => text.split(/\s+/).filter((word) => word !== '');
 const isLong = (text: string) => wordsOf(text).length >= LEAST_WORDS && /^[\x20-\x7e]+$/.test(text);
 
-/** Something that the same person said before. */
+/** An earlier line of the same person. */
 function earlier({ said }: Line, chance: Chance): string | undefined {
   const long = said.filter(isLong);
   return long.length === 0 ? undefined : chance.pick(long);
 }
 
-/** The very same, with other capitals and punctuation at times. */
+/** The same line, sometimes with different capitals and punctuation. */
 export const exact: Plant = (line, chance) => {
   const text = earlier(line, chance);
   if (text === undefined) return undefined;
@@ -25,7 +25,7 @@ export const exact: Plant = (line, chance) => {
   return text;
 };
 
-/** The same with one word in seven replaced by a word from elsewhere, at least one. */
+/** The same line with one word in seven, at least one, replaced by a word from elsewhere. */
 export const template: Plant = (line, chance, all) => {
   const text = earlier(line, chance);
   if (text === undefined) return undefined;
@@ -39,7 +39,7 @@ export const template: Plant = (line, chance, all) => {
   return words.join(' ');
 };
 
-/** The same in another order, with a word or two left out or put in. No dictionary: harder ones are not among these. */
+/** The same words in another order, with a word or two removed or inserted. No synonyms: harder paraphrases are not generated. */
 export const paraphrase: Plant = (line, chance) => {
   const text = earlier(line, chance);
   if (text === undefined) return undefined;

@@ -5,33 +5,33 @@ import type { TestServer } from '../../support/postgres.js';
 import { NO_LOG } from '../no-log.js';
 import { exampleGuild } from './example-guild.js';
 
-/** What a cluster does in its database. */
+/** The operations of a cluster in its database. */
 export const OPERATIONS = [
-  /** How far the shards of a group have come is stored. */
+  /** Stores the progress of a group's shards. */
   'session',
-  /** One server more in that. */
+  /** An additional server in that write. */
   'guild',
-  /** A server as it is stored is read. */
+  /** Reads a stored server. */
   'snapshot',
-  /** What a member asked for is begun, and is done. */
+  /** Claims an event, and completes it. */
   'claim',
   'claim-end',
-  /** A document that others keep in memory: a setting, or what a plugin keeps. */
+  /** A document that other processes cache: a setting, or a document of a plugin. */
   'document',
   /** A line of a journal: audit, ledger, receipts. */
   'line',
-  /** Some of the requests that Discord admits in a second are taken. */
+  /** Takes requests from the limit that Discord allows per second. */
   'budget',
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** What an operation takes of the server. */
+/** The costs of an operation at the database server. */
 export interface Cost {
-  /** Of all of its processes together. */
+  /** Processor time of all of its processes together. */
   readonly cpuMs: number;
   readonly walBytes: number;
   readonly isWrite: boolean;
-  /** By NOTIFY. */
+  /** Whether it sends a NOTIFY. */
   readonly isAnnounced: boolean;
 }
 
@@ -39,16 +39,16 @@ export type Costs = Readonly<Record<Operation, Cost>>;
 
 export interface Measured {
   readonly costs: Costs;
-  /** How long a commit takes that changes next to nothing. */
+  /** Duration of a commit with a minimal change. */
   readonly flushMs: number;
-  /** Documents written in a second by many at once: those that are announced, and those that nobody keeps in memory. */
+  /** Documents written per second by concurrent writers: announced ones, and ones that are not cached. */
   readonly announcedPerSecond: number;
   readonly unannouncedPerSecond: number;
-  /** Of an announcement, in each process that hears it. */
+  /** Processor time of an announcement in each process that receives it. */
   readonly heardUs: number;
-  /** A server as it is stored. */
+  /** A server in its stored form. */
   readonly guildBytes: number;
-  /** Loading one server of a group that is taken over, up to the object that discord.js is given. */
+  /** Loads a server of a group that is taken over, up to the object for discord.js. */
   readonly loadedMs: number;
 }
 
@@ -56,9 +56,9 @@ const SCHEMA = 'bench';
 const TIMES = 1_000;
 const WARM_UP = 200;
 const GUILDS = 500;
-/** Enough for a difference to one. */
+/** Enough servers in one write to measure the difference of one. */
 const AT_ONCE = 20;
-/** Enough to keep a disk busy. */
+/** Enough writers to keep a disk busy. */
 const WRITERS = 16;
 const TOGETHER_MS = 3_000;
 const SHARD = 0;
@@ -66,7 +66,7 @@ const SHARD_COUNT = 1;
 const FIRST_ID = 10n ** 18n;
 const idOf = (index: number) => String(FIRST_ID + (BigInt(index) << 22n));
 
-/** Measures each operation by the code of the bot itself, one after another, on a server that does nothing else. */
+/** Measures each operation with the bot's own code, one after another, on an otherwise idle server. */
 export async function measureCosts(server: TestServer): Promise<Measured> {
   await using process = clusterProcess({ url: server.url, schema: SCHEMA }, { poolSize: WRITERS, log: NO_LOG });
   await process.open();
@@ -116,7 +116,7 @@ async function measure(process: Process): Promise<Measured> {
   const session = await costOf((index) => store.save([shard(index)], new Map()));
   const saved = await costOf((index) => store.save([shard(index)], guilds(index * AT_ONCE, AT_ONCE)), TIMES / 10);
   const snapshot = await costOf((index) => store.guilds([idOf(index % GUILDS)]));
-  // Begun and done.
+  // Each command is claimed and completed.
   const both = await costOf((index) => claims.run(asked(index), () => 'answered'));
   const begun = await costOf((index) => claims.run(asked(TIMES * 2 + index), () => 'unanswered'));
   const pathOf = (kind: string, index: number) => ['bench', kind, 'guild', 'counters', idOf(index % GUILDS)];
@@ -155,7 +155,7 @@ async function measure(process: Process): Promise<Measured> {
       'claim-end': cost(less(both, begun), logged),
       document: cost(document, announced),
       line: cost(line, logged),
-      // Of a table that is not logged, but its transaction ends with a commit as well.
+      // The table is not logged, but the transaction ends with a commit as well.
       budget: cost(budget, logged),
     },
     flushMs: Math.max(0, tiny.tookMs - unflushed.tookMs),
@@ -191,7 +191,7 @@ async function measureOne(
   };
 }
 
-/** What the server has used so far: processor time of its processes, and its journal (WAL). */
+/** The usage of the server so far: processor time of its processes, and its journal (WAL). */
 export async function stateOf(query: Database['query']): Promise<Omit<Taken, 'tookMs'>> {
   const rows = await query('SELECT pid FROM pg_stat_activity');
   const [wal] = await query(`SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS bytes`);
@@ -203,7 +203,7 @@ function cpuMsOf(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
   } catch {
-    // It has ended since.
+    // The process has ended meanwhile.
     return 0;
   }
 }
@@ -224,7 +224,7 @@ async function perSecond(run: (index: number) => Promise<unknown>): Promise<numb
 
 const ANNOUNCEMENTS = 20_000;
 
-/** The listening of one driver, as the host of each group has one. */
+/** A driver's listening connection; the host of each group has one. */
 async function heardBy(database: Database): Promise<number> {
   const driver = database.driver();
   let heard = 0;

@@ -2,14 +2,14 @@ import type { Clock } from '@cinnabar/sdk';
 import type { SharedDatabase } from '../../support/cluster-process.js';
 import type { SimulatedServer } from './server.js';
 
-/** What the code of the bot takes for its database: each statement is counted and takes its time, and what is read is what a server is like. */
+/** A stand-in for the database of the bot's code: each statement is counted and takes its measured time, and reads return example data. */
 export function createSimulatedDatabase(
   server: SimulatedServer,
   { clock, guild }: { readonly clock: Clock; readonly guild: string },
 ): SharedDatabase {
   const limit = { until: Number.NEGATIVE_INFINITY, used: 0 };
 
-  /** As the statement of `createSharedLimits` does it. */
+  /** The result of the statement in `createSharedLimits`. */
   const take = (wanted: number, left: number, lastsMs: number) => {
     if (limit.until <= clock.now()) Object.assign(limit, { until: clock.now() + lastsMs, used: 0 });
     const granted = Math.max(0, Math.min(wanted, left - limit.used));

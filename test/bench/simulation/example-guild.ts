@@ -10,11 +10,11 @@ const WORDS =
   );
 
 /**
- * A server as the cluster stores it, of an ordinary size: what Discord sends of it, without members and presences. The fields are those of
- * https://docs.discord.com/developers/resources/guild#guild-object; how many there are of each is assumed.
+ * A server of ordinary size as the cluster stores it: Discord's payload without members and presences. The fields are those of
+ * https://docs.discord.com/developers/resources/guild#guild-object; their counts are assumed.
  */
 export function exampleGuild(id: string): string {
-  // Ids and names are not alike: they are compressed as little as in earnest.
+  // Ids and names differ from each other, so that they compress no better than real ones.
   const chance = createChance(Number(BigInt(id) & 0xffff_ffffn));
   const digits = (count: number) => Array.from({ length: count }, () => chance.below(10)).join('');
   const snowflake = () => `1${digits(18)}`;

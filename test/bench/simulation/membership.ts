@@ -7,42 +7,42 @@ import { stateOf } from './costs.js';
 export interface MembershipOptions {
   readonly machines: number;
   readonly groups: number;
-  /** Until the host of a group has started. */
+  /** Duration of a group's start. */
   readonly startMs: number;
 }
 
-/** What the leases of a cluster take, all processes together. */
+/** The costs of a cluster's leases, summed over all processes. */
 export interface Membership {
-  /** Until each group was served, from the first start of all. */
+  /** Time from the first start until each group was served. */
   readonly startedMs: number;
-  /** In quiet: transactions, processor time of the database, what it writes to its journal, announcements. */
+  /** Idle costs: transactions, processor time of the database, bytes of its journal, announcements. */
   readonly transactionsPerSecond: number;
   readonly cpuMsPerSecond: number;
   readonly walBytesPerSecond: number;
   /** Processor time of a process. */
   readonly processCpuMsPerSecond: number;
-  /** How long each group of a process that died was served by nobody. */
+  /** How long each group of a process that died was not served. */
   readonly takeoversMs: readonly number[];
-  /** From then on, until all had an even share. */
+  /** Number of announcements from then until all processes had an even share. */
   readonly announcements: number;
-  /** From SIGTERM until another serves the last group. */
+  /** Time from SIGTERM until another process serves the last group. */
   readonly drainedMs: number;
-  /** Between a group's end at one process and its start at another, its start included. */
+  /** Time between a group's end at one process and its start at another, including that start. */
   readonly handOversMs: readonly number[];
 }
 
 const SCHEMA = 'bench';
 const LOOK_EVERY_MS = 50;
-/** PostgreSQL keeps back what it has counted. */
+/** PostgreSQL publishes its statistics with a delay. */
 const COUNTED_AFTER_MS = 3_000;
 const QUIET_S = 10;
 const PATIENCE_MS = 120_000;
-/** As a process has them for its leases, and one for what each of its hosts stores. */
+/** The connections of a process for its leases, and one for the storage of each host. */
 const CONNECTIONS = 3;
 
 /**
- * The leases of many processes on a real server and in real time, by the code of the bot: what is left out is the bots of the groups, whose start takes a given
- * time. One process dies, and one ends.
+ * The leases of many processes on a real server and in real time, with the bot's own code but without the bots of the groups, whose start takes a given time.
+ * One process dies, and one drains.
  */
 export async function measureMembership(server: TestServer, options: MembershipOptions): Promise<Membership> {
   const { machines, groups } = options;
@@ -104,7 +104,7 @@ export async function measureMembership(server: TestServer, options: MembershipO
 
 type Served = ReturnType<typeof createServed>;
 
-/** Which groups are served, and for how long each was not. */
+/** Records which groups are served, and for how long each was not. */
 function createServed() {
   const gaps: number[] = [];
   const since = new Map<number, number>();
@@ -129,7 +129,7 @@ function createServed() {
 interface SimulatedMember {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** It says and does nothing any more. */
+  /** The process is silent from now on. */
   die(): void;
   close(): Promise<void>;
   groups(): readonly number[];

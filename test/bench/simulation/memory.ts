@@ -4,7 +4,7 @@ import { startBot } from '../bot-process.js';
 const FEW = 100;
 const MANY = 1_100;
 
-/** What discord.js holds of a guild, in bytes, in a process that does nothing else; a cluster holds nothing more of it. */
+/** The memory of a guild in discord.js, in bytes, in a process that does nothing else; a cluster stores no more of it in memory. */
 export async function heapOfGuild({ channels, roles }: { readonly channels: number; readonly roles: number }) {
   await using discord = await startLocalDiscord();
   const owner = discord.createUser({ name: 'owner' });

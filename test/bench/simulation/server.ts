@@ -3,32 +3,32 @@ import type { Costs, Operation } from './costs.js';
 
 export interface ServerOptions {
   readonly clock: Clock;
-  /** What each operation takes of the server. */
+  /** The cost of each operation at the server. */
   readonly costs: Costs;
   readonly cores: number;
-  /** Until a commit is on the disk. Commits that wait at the same time share one. */
+  /** Duration until a commit is on the disk. Commits that wait at the same time share one. */
   readonly flushMs: number;
-  /** How long a commit that announces something keeps others from that. */
+  /** How long a commit with an announcement blocks other such commits. */
   readonly announceMs: number;
-  /** From a process to the database and back. */
+  /** Network latency between a process and the database, in both directions. */
   readonly networkMs: number;
 }
 
-/** What has been asked of the simulated server. */
+/** The statistics of the simulated server. */
 export interface Load {
   readonly counts: ReadonlyMap<Operation, number>;
-  /** Of all cores together. */
+  /** Processor time of all cores together. */
   readonly cpuMs: number;
   readonly walBytes: number;
-  /** How long commits that announce something, which PostgreSQL makes one after another, have held that lock. */
+  /** Time for which commits with an announcement, which PostgreSQL serialises, held their lock. */
   readonly announcingMs: number;
 }
 
 export type SimulatedServer = ReturnType<typeof createSimulatedServer>;
 
 /**
- * A PostgreSQL as a queue: a statement waits for a core and needs it for its measured time, a write then waits for the disk, and one that announces
- * something (NOTIFY) for every earlier one that does, since PostgreSQL holds a lock from before such a commit until it is on the disk.
+ * A model of PostgreSQL as a queue: a statement waits for a core and uses it for its measured time, then a write waits for the disk. A statement with an
+ * announcement (NOTIFY) also waits for all earlier ones, since PostgreSQL holds a lock from before such a commit until it is on the disk.
  */
 export function createSimulatedServer({ clock, costs, cores, flushMs, announceMs, networkMs }: ServerOptions) {
   const freeAt = Array.from({ length: cores }, () => 0);
@@ -41,7 +41,7 @@ export function createSimulatedServer({ clock, costs, cores, flushMs, announceMs
   const pause = (ms: number) => new Promise<void>((resolve) => void clock.after(ms, resolve));
 
   return {
-    /** Resolves when the answer has arrived. @param operations done by one statement, each so often */
+    /** Resolves when the response has arrived. @param operations number of each operation in one statement */
     async run(...operations: readonly (readonly [Operation, number])[]): Promise<void> {
       const begins = clock.now() + networkMs / 2;
       let needed = 0;

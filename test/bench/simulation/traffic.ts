@@ -9,21 +9,21 @@ import { exampleGuild } from './example-guild.js';
 import { createSimulatedServer, type Load, type SimulatedServer } from './server.js';
 import { createVirtualTime } from './virtual-time.js';
 
-/** What happens in a cluster's servers. */
+/** The events in a cluster's servers. */
 export interface Traffic {
   readonly machines: number;
-  /** Divided among the machines in turn. */
+  /** Number of groups, divided among the machines in turn. */
   readonly groups: number;
   readonly shards: number;
   readonly guilds: number;
   readonly eventsPerShard: number;
-  /** Of all events, those that change what is stored of a server: its channels, roles, threads, pins, who is in voice channels. */
+  /** Share of events that change the stored state of a server: its channels, roles, threads, pins, voice states. */
   readonly changingShare: number;
-  /** Of all events, commands. */
+  /** Share of events that are commands. */
   readonly commandShare: number;
-  /** Of all commands, those whose answers Discord does not count: interactions. */
+  /** Share of commands whose responses Discord does not count: interactions. */
   readonly interactionShare: number;
-  /** What a command stores beside its claim. */
+  /** The writes of a command in addition to its claim. */
   readonly documentsPerCommand: number;
   readonly linesPerCommand: number;
 }
@@ -37,22 +37,22 @@ export interface Plant {
 }
 
 export interface Simulated {
-  /** Operations of the database in a second. */
+  /** Operations of the database per second. */
   readonly perSecond: Readonly<Record<Operation, number>>;
   readonly load: Load;
   readonly seconds: number;
-  /** Of a command, from when it arrives until it is answered and its end is stored, in ms; what is still waiting is in it, as long as it has waited. */
+  /** Time from a command's arrival until it is answered and its end is stored, in ms; commands that still wait count with their waiting time so far. */
   readonly commandsMs: readonly number[];
 }
 
-/** An event comes at most this much later than it would. */
+/** An event is delayed by at most this time. */
 const TICK_MS = 10;
 const WARM_UP_MS = 2_000;
 const BOT = '1';
 const FIRST_ID = 10n ** 18n;
 const SHIFT = 22n;
 
-/** Plays some seconds of traffic with the code that stores sessions, claims commands and shares the limits of requests. */
+/** Simulates some seconds of traffic with the code that stores sessions, claims commands and shares the limits of requests. */
 export async function simulateTraffic(traffic: Traffic, plant: Plant, seconds: number, seed = 1): Promise<Simulated> {
   const time = createVirtualTime();
   const server = createSimulatedServer({ ...plant, clock: time });
@@ -109,7 +109,7 @@ interface Group {
   readonly commands: { readonly at: number; end: number | undefined }[];
 }
 
-/** @returns ends it */
+/** @returns a function that ends it */
 function playGroup({ group, traffic, database, server, time, chance, limits, commands }: Group): () => void {
   const { groups, shards, guilds, eventsPerShard } = traffic;
   const lease = heldLease(group);
@@ -146,7 +146,7 @@ function playGroup({ group, traffic, database, server, time, chance, limits, com
     const isChange = !isCommand && chance.happens(traffic.changingShare);
     const payload = isChange ? changing(guildId, session.sequence) : ordinary(guildId, session.sequence);
     recorder.handed(payload, { shardId: session.shardId, session, intents: 0 });
-    // A channel of each server, so that those of one wait for each other.
+    // A channel of each server, because commands of one channel wait for each other.
     if (isCommand) void command(guildId, guildId);
   };
 
@@ -173,7 +173,7 @@ function changing(guildId: string, sequence: number): GatewayDispatchPayload {
   return { op: GatewayOpcodes.Dispatch, t: GatewayDispatchEvents.ChannelPinsUpdate, s: sequence, d };
 }
 
-/** How many of many rare things happen (Knuth). */
+/** A Poisson-distributed number (Knuth). */
 function poisson(mean: number, chance: Chance): number {
   const least = Math.exp(-mean);
   let count = -1;

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@cinnabar/sdk';
 
-/** What falls due within this time counts as simultaneous. */
+/** Timers within this time count as simultaneous. */
 const GRAIN_MS = 0.25;
 
 export interface VirtualTime extends Clock {
-  /** Lets time pass, with all that falls due on the way and what follows from it, as fast as the machine can. */
+  /** Advances the time as fast as possible, running the timers that fall due and the code that follows from them. */
   pass(ms: number): Promise<void>;
 }
 
@@ -15,7 +15,7 @@ interface Timer {
   isCancelled: boolean;
 }
 
-/** A clock for many thousand timers a second, on which asynchronous code runs as if nothing but waiting took time. */
+/** A clock for many thousand timers per second, on which only waiting takes time. */
 export function createVirtualTime(): VirtualTime {
   let now = 0;
   const heap = createHeap();
@@ -38,7 +38,7 @@ export function createVirtualTime(): VirtualTime {
           heap.shift();
           if (!next.isCancelled) next.task();
         }
-        // Whatever waits for promises alone goes on before time does.
+        // Code that waits only for promises continues before the time advances.
         await setImmediate();
       }
       now = until;
@@ -46,7 +46,7 @@ export function createVirtualTime(): VirtualTime {
   };
 }
 
-/** A binary heap: what is due first comes first. */
+/** A binary heap of timers, ordered by time. */
 function createHeap() {
   const timers: Timer[] = [];
   const dueAt = (index: number) => timers[index]?.due ?? Number.POSITIVE_INFINITY;

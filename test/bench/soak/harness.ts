@@ -10,17 +10,17 @@ import {
 import { callTool, type ModelScript, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { createDice, type Dice, weighted } from '../../campaign/confirm/dice.js';
 
-/** Five guilds in which hundreds of people talk, to each other and to the bot. */
+/** Five guilds with hundreds of members who write to each other and to the bot. */
 export interface SoakHarness extends AsyncDisposable {
   readonly discord: LocalDiscord;
   readonly application: LocalApplication;
-  /** What the bot is told about its model. */
+  /** The bot's configuration of its model. */
   readonly env: Readonly<Record<string, string>>;
-  /** How often each thing happened. */
+  /** Counts of the events. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Once the bot is there: gives some channels to the persona. */
+  /** Called once the bot is ready: assigns some channels to the persona. */
   furnish(): Promise<void>;
-  /** Until so many more messages have been said, and what was asked has been answered. */
+  /** Resolves when the given number of messages was sent and all questions are answered. */
   live(messages: number): Promise<void>;
 }
 
@@ -28,12 +28,12 @@ const GUILDS = 5;
 const CHANNELS_EACH = 10;
 const PEOPLE = 600;
 const SEED = 20_261;
-/** The bot catches up after so many, so that nothing piles up in the sockets. */
+/** The server waits for the bot after this number of messages, so that nothing accumulates in the sockets. */
 const BATCH = 200;
-/** Questions that may be open before the talk goes on. */
+/** Maximum number of unanswered questions. */
 const MOST_OPEN = 6;
 const PATIENCE_MS = 3_000;
-/** What of a conversation people still react to, edit and delete. */
+/** Number of messages of a conversation that members still react to, edit and delete. */
 const REMEMBERED = 200;
 
 const WORDS =
@@ -54,7 +54,7 @@ export async function openSoakHarness(): Promise<SoakHarness> {
   const guilds = Array.from({ length: GUILDS }, (_, at) => {
     const guild = discord.createGuild({ name: `guild-${at}`, owner });
     guild.invite(application);
-    // Everybody is in two guilds.
+    // Each member is in two guilds.
     for (const [number, person] of people.entries())
       if ([at, (at + 1) % GUILDS].includes(number % GUILDS)) guild.join(person);
     const channels = Array.from({ length: CHANNELS_EACH }, (_, number) =>
@@ -169,7 +169,7 @@ export async function openSoakHarness(): Promise<SoakHarness> {
   };
 }
 
-/** What people try and Discord refuses (a message that is gone, a slash command that is not there) does not count. */
+/** Actions that Discord refuses (on a deleted message, or with a missing slash command) do not count. */
 function attempt(action: () => void): void {
   try {
     action();
@@ -181,7 +181,7 @@ function remember(recent: LocalMessage[], message: LocalMessage): void {
   if (recent.length > REMEMBERED) recent.shift();
 }
 
-/** Answers as each mind expects it: a plan for the persona, the end of a task, a tool call where one was asked for, or words. */
+/** Answers in the form that each responder expects: a plan for the persona, the end of a task, a requested tool call, or text. */
 function modelScript(dice: Dice): ModelScript {
   let answers = 0;
   return ({ system, text, tools, results }) => {

@@ -19,22 +19,22 @@ import {
   z,
 } from '@cinnabar/sdk';
 
-/** The whole bot in real time, with a model that answers as fast as real ones do. */
+/** The whole bot in real time, with a model that answers as fast as real ones. */
 export interface TasksWorld extends AsyncDisposable {
   readonly host: Host;
   readonly owner: Actor;
   readonly actor: Actor;
-  /** Somebody asks the bot something. Resolves with the milliseconds until it has answered. */
+  /** Sends a question to the bot. Resolves with the response time in ms. */
   ask(): Promise<number>;
 }
 
 interface ModelOptions {
-  /** Whether a task is to ask a question, and wait. */
+  /** Whether the task of this request should ask a question and wait. */
   waits(request: LlmRequest): boolean;
 }
 
 const CHAT_MS = 400;
-/** A model takes longer for the next step of a task than for small talk. */
+/** A model takes longer for the next step of a task than for a short answer. */
 const STEP_MS = 2_000;
 const TOOL_MS = 50;
 const STEPS_BEFORE_WAITING = 3;
@@ -75,7 +75,7 @@ export async function openTasksWorld(dataDir: string, options: ModelOptions): Pr
   });
   const { problems } = await host.start(application.token);
   if (problems.length > 0) throw new Error(problems.map(({ problem }) => problem).join('\n'));
-  // discord.js asks at most 50 things a second, which with so many tasks in one process would only be waiting.
+  // discord.js sends at most 50 requests a second, so with this number of tasks in one process most of the time would be waiting.
   host.client.rest.options.globalRequestsPerSecond = 1_000_000;
   host.client.rest.globalRemaining = 1_000_000;
   const place = (userId: string, channelId: string): Actor => ({ userId, guildId: guild.id, channelId });

@@ -1,6 +1,6 @@
 import { definePlugin } from '@cinnabar/sdk';
 
-/** The commands that every bot of the bench has. */
+/** The commands that each bot of the bench has. */
 export default definePlugin({
   manifest: { id: 'bench', version: '1.0.0', description: 'A command that does nothing, and one that replies' },
   setup({ command }) {
