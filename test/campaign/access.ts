@@ -13,8 +13,8 @@ import { decisionAbout, type Standing } from '../core/access/harness.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 
 /**
- * The rule engine against what its documentation says of it, on generated rules of a guild and of the bot's owner: a denial stands whatever rule of
- * lower precedence allows, a decision and its explanation agree, and no rule locks an owner out. Each property is tried `rounds` times.
+ * Compares the rule engine with its documentation, on generated rules of a guild and of the bot's owner: no rule of lower precedence lifts a denial, a decision
+ * and its explanation agree, and no rule locks an owner out. Each property is tried `rounds` times.
  */
 export async function accessCampaign({ seed, rounds }: CampaignOptions): Promise<CampaignResult> {
   const violations: string[] = [];
@@ -103,7 +103,7 @@ const anyRequest: fc.Arbitrary<AccessRequest> = fc.record({
   plugin: fc.constantFrom('party', 'chat'),
   policy: fc.record({
     tier: fc.constantFrom(...TIERS),
-    // As a rule none: what else refuses hides what a rule lifts.
+    // Mostly empty, because another refusal would hide the effect of an allowing rule.
     member: fc.constantFrom([], [], [], ['BanMembers' as const]),
   }),
 });
@@ -119,7 +119,7 @@ const isFor = (subject: AccessRule['subject'], of: Standing): boolean => {
   return id === (subject.kind === 'category' ? of.categoryId : of.guildId);
 };
 
-/** The targets that a request has, the closest first, as the table of precedence lists them. */
+/** The targets of a request, most specific first, as in the table of precedence. */
 function targetsOf({ kind, name, plugin }: AccessRequest): readonly AccessRule['target'][] {
   const words = name.split(' ');
   const paths = kind === 'command' ? words.map((_, index) => words.slice(0, words.length - index).join(' ')) : [name];
@@ -127,7 +127,7 @@ function targetsOf({ kind, name, plugin }: AccessRequest): readonly AccessRule['
   return [...own, { kind: 'plugin', name: plugin }];
 }
 
-/** Every place in the table of precedence, from the top: the first at which a rule stands decides. */
+/** Evaluates the table of precedence from the top: the first matching rule decides. */
 function decidedByTable(levels: RuleLevels, of: Standing, request: AccessRequest): FoundRule | undefined {
   for (const level of ['owner', 'guild'] as const)
     for (const kind of RULE_SUBJECTS)
@@ -146,7 +146,7 @@ function decidedByTable(levels: RuleLevels, of: Standing, request: AccessRequest
   return undefined;
 }
 
-/** Whether the member, or the place, is one of which the bot takes no notice by the rules of one level. */
+/** Whether the bot ignores the member, or the place, by the rules of one level. */
 function isIgnoredBy(rules: readonly AccessRule[], of: Standing): boolean {
   const about = rules.filter(({ target, subject }) => target.kind === 'everything' && isFor(subject, of));
   const said = (kind: AccessRule['subject']['kind']) => {

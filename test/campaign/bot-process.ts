@@ -2,21 +2,21 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** One process of the bot. */
+/** A process of the bot. */
 export interface Bot {
   isReady(): boolean;
   isDead(): boolean;
-  /** Anything that it complained about. */
+  /** Its unexpected output. */
   complaint(): string;
-  /** Ends it at once, whatever it is doing. */
+  /** Kills it immediately. */
   kill(): void;
-  /** Asks it to hand its servers over to other machines of its cluster, and to end. */
+  /** Makes it hand its servers over to other members of its cluster, and end. */
   drain(): void;
-  /** Resolves when it is gone. */
+  /** Resolves when the process has ended. */
   readonly gone: Promise<unknown>;
 }
 
-/** @param child a module that reads its orders, as JSON, from its first argument, and says `ready` once it is logged in */
+/** @param child a module that reads its orders, as JSON, from its first argument, and prints `ready` once it is logged in */
 export function startBotProcess(child: URL, orders: object): Bot {
   const spawned = spawn(process.execPath, [fileURLToPath(child), JSON.stringify(orders)], {
     stdio: ['ignore', 'pipe', 'pipe'],

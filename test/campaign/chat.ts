@@ -5,7 +5,7 @@ import { KINDS, type Kind, PAUSED } from './chat/kinds.js';
 import { createDice, type Dice } from './confirm/dice.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 
-/** The local Discord keeps everything in memory: now and then the talk moves on to another. */
+/** A new local Discord is started after this number of rounds, because it keeps everything in memory. */
 const ROUNDS_PER_TOWN = 125;
 const TYPING_LASTS_MS = 30_000;
 const MOST_AT_ONCE = 3;
@@ -18,8 +18,8 @@ interface Round {
 }
 
 /**
- * Activations while models and Discord fail in every way: each person gets the answer or an honest sentence, once; typing stops; nothing is
- * rejected without anybody noticing.
+ * Messages to the bot while models and Discord fail in every way: each person gets the answer or a sentence about the failure, once; typing stops; no promise
+ * rejects unhandled.
  */
 export async function chatCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const counts: Record<string, number> = { activations: 0 };
@@ -81,7 +81,7 @@ async function playRound({ harness, dice, name, counts }: Round): Promise<readon
   return violations;
 }
 
-/** The first to be answered gets what the round is about; those that came later, what the script has left. */
+/** The first answer has to fit the kind of the round; later answers come from the rest of the script. */
 function judgeAnswers(said: readonly string[], kind: Kind, answer: string): readonly string[] {
   const { says } = kind;
   const isAsked = (content: string) => (says === 'answer' ? content === answer : says.test(content));
@@ -96,7 +96,7 @@ function judgeAnswers(said: readonly string[], kind: Kind, answer: string): read
   return partial === undefined ? violations : [...violations, `half an answer was left: ${partial}`];
 }
 
-/** Messages that no model has been shown, of people to whom nothing was said: who asks twice is told once that it failed. */
+/** Messages without a request to the model and without an answer. A person who asks twice gets one notice of the failure. */
 function lostOf(
   { model }: ChatHarness,
   asked: readonly LocalMessage[],

@@ -4,7 +4,7 @@ import { judge, nothingKnown } from './cluster/judge.js';
 import type { Asked, Kind } from './cluster/traffic.js';
 
 describe('the judge of the cluster campaign', () => {
-  /** What somebody asked for, and the texts and moments of the answers. */
+  /** The text of a request, and the texts and times of its answers. */
   type Said = readonly [
     kind: Kind,
     at: number,

@@ -15,19 +15,19 @@ const SHARDS = 16;
 const GROUPS = 8;
 const GUILDS = 200;
 const MEMBERS = 3;
-/** So many speak at the same moment, so long before something happens at most: while their commands are done, and what has come is not stored yet. */
+/** Number of simultaneous messages, and the longest time between them and the fault: the commands run, and not all events are stored. */
 const BURST = { least: 40, most: 120 } as const;
 const BURST_MS = 150;
-/** Where the program has its tables when nothing else is configured. */
+/** The default schema of the program. */
 const SCHEMA = 'cinnabar';
 const PATIENCE_MS = 60_000;
 const POLL_MS = 50;
-/** Listeners hear of an event a little after commands do. */
+/** Listeners receive an event slightly later than commands. */
 const HEARD_MS = 5_000;
-/** How long a zombie stands still, and a process is cut off. */
+/** Duration for which a process is stopped, or disconnected. */
 const STOPPED_MS = 30_000;
 const CUT_OFF_MS = 15_000;
-/** Until the servers of a process answer again, 95 % of the groups. */
+/** Time until 95 % of the groups of a process answer again. */
 const AIM_KILLED_MS = 10_000;
 const AIM_DRAINED_MS = 2_000;
 const ENOUGH_TIMES = 20;
@@ -43,12 +43,12 @@ const FAULTS = [
   'drains',
 ] as const;
 type Fault = (typeof FAULTS)[number];
-/** `CAMPAIGN_FAULTS=kill,drains` where one wants to see only these again. */
+/** Set `CAMPAIGN_FAULTS=kill,drains` to run only these faults. */
 const WANTED = FAULTS.filter((fault) => (process.env.CAMPAIGN_FAULTS ?? fault).split(',').includes(fault));
-/** Nothing fails in these: processes hand over to one another. */
+/** Faults in which no process fails: processes hand their groups over. */
 const HAND_OVERS: ReadonlySet<Fault> = new Set(['rolling upgrade', 'joins', 'drains']);
 
-/** Three processes of one bot in 200 servers under traffic, to each of which everything happens: what people read has to be right. */
+/** Three processes of one bot in 200 servers under traffic, with faults of every kind in each: people have to read correct answers. */
 export async function clusterCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const chance = createChance(seed);
   await using stage = await openStage(chance);
@@ -70,7 +70,7 @@ export async function clusterCampaign({ seed, rounds, log }: CampaignOptions): P
     if (round === 0) await stage.watch();
     stage.traffic.resume();
     await wait(1_000 + chance.below(1_000));
-    // It strikes in the middle of work.
+    // The fault occurs while commands run.
     stage.traffic.burst(BURST.least + chance.below(BURST.most - BURST.least));
     await wait(chance.below(BURST_MS));
     const answeredAgain = await strike(fault, stage, chance);
@@ -127,7 +127,7 @@ function judgeTimes(
   if (times.length === 0) return;
   const p95 = [...times].sort((one, other) => one - other)[Math.ceil(times.length * 0.95) - 1] ?? 0;
   counts[`ms until the servers of a ${what} process answer again, p95`] = p95;
-  // Of a few, it is the longest one, and says more of the machine.
+  // The 95th percentile of a few values is their maximum, which depends on the machine.
   if (times.length >= ENOUGH_TIMES && p95 > aim)
     violations.push(`the servers of a ${what} process answered again after ${p95} ms (p95), more than ${aim}`);
 }
@@ -135,13 +135,13 @@ function judgeTimes(
 type Stage = Awaited<ReturnType<typeof openStage>>;
 type AnsweredAgain = (asked: Stage['traffic']['asked']) => readonly number[];
 
-/** Lets one thing happen, and mends it where people would. @returns says when the groups that it was about answered again */
+/** Causes a fault, and repairs it as an operator would. @returns a function that gives the times until the affected groups answered again */
 async function strike(fault: Fault, stage: Stage, chance: Chance): Promise<AnsweredAgain> {
   const victim = stage.members[chance.below(stage.members.length)];
   if (victim === undefined) throw new Error('there is no process');
   const groups = await stage.groupsOf(victim);
   const at = Date.now();
-  /** By group: the longest that somebody waited who asked from then on. */
+  /** By group: the longest wait of all requests since the fault. */
   const again: AnsweredAgain = (asked) =>
     groups.flatMap((group) => {
       const waits = asked
@@ -200,7 +200,7 @@ async function strike(fault: Fault, stage: Stage, chance: Chance): Promise<Answe
   }
 }
 
-/** The database may be away for a moment, or busy with processes that have just ended. */
+/** The database may be unreachable for a moment, or busy with processes that have just ended. */
 async function patiently<T>(ask: () => Promise<T>): Promise<T> {
   for (const end = Date.now() + PATIENCE_MS; ; await wait(POLL_MS)) {
     try {
@@ -227,7 +227,7 @@ async function openStage(chance: Chance) {
   async function addGuild(index: number): Promise<LocalChannel> {
     const guild = discord.createGuild({ name: `Server ${index}`, owner: people });
     guild.invite(application);
-    // Which shard a server belongs to follows from the millisecond in which it was made.
+    // A server's shard depends on the millisecond of its creation.
     await wait(2);
     return guild.createChannel({ name: 'general' });
   }
@@ -235,7 +235,7 @@ async function openStage(chance: Chance) {
   const until = async (isSo: () => boolean | Promise<boolean>, patienceMs = PATIENCE_MS): Promise<boolean> => {
     const end = Date.now() + patienceMs;
     while (Date.now() < end) {
-      // The database may be away.
+      // The database may be unreachable.
       if (await Promise.resolve(isSo()).catch(() => false)) return true;
       await wait(POLL_MS);
     }
@@ -266,7 +266,7 @@ async function openStage(chance: Chance) {
     groupOf,
     join: join1,
     until,
-    /** Whether every process that lives has its share, and serves it. */
+    /** Whether every live process has its share of the groups, and serves it. */
     async isWhole() {
       for (const dead of members.filter((member) => member.isDead())) members.splice(members.indexOf(dead), 1);
       const least = Math.floor(GROUPS / members.length);
@@ -291,10 +291,10 @@ async function openStage(chance: Chance) {
       );
       return new Map(found.map(({ path, n }) => [String(path).split('/').at(-1) ?? '', Number(n)]));
     },
-    /** From now on each write is noted. */
+    /** Records every write from now on. */
     watch: () => watchWrites(database, SCHEMA, GROUPS),
     written: () => patiently(() => takeWritten(database)),
-    /** What the processes have said last, and who holds what. */
+    /** The latest output of the processes, and the holders of the leases. */
     said: () =>
       members.map((member) => `--- ${member.name}\n${member.said().split('\n').slice(-40).join('\n')}`).join('\n'),
     async [Symbol.asyncDispose]() {

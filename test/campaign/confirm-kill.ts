@@ -11,18 +11,18 @@ import type { CampaignOptions, CampaignResult } from './main.js';
 import { createFastClock } from './relay/fast-clock.js';
 import { type Chance, createChance } from './settings/chance.js';
 
-/** Fifty milliseconds are a second, in the bot and in its Discord. */
+/** The clocks of the bot and its Discord run twenty times as fast as real time. */
 const TIMES = 20;
 const TIME_LIMIT_SECONDS = 20;
 const CHILD = new URL('./confirm-kill/child.js', import.meta.url);
-/** Real time: far more than any life takes, on a busy machine, too. */
+/** Time limit in real time, also for a busy machine. */
 const PATIENCE_MS = 60_000;
 const POLL_MS = 3;
 const MOST_CALLS = 4;
 
 /**
- * A real bot with the real `confirm` is killed with SIGKILL at `rounds` random moments: while cards are posted, pressed, carried out, answered,
- * and while the next process brings them to their true state. Then what the member reads is held against what they pressed and what ran.
+ * Kills a real bot with the real `confirm` by SIGKILL at `rounds` random moments: while cards are posted, pressed, executed and answered, and while the next
+ * process updates them. Then compares the messages that the member reads with their decisions and with the executed calls.
  */
 export async function confirmKillCampaign({
   seed,
@@ -56,7 +56,7 @@ export async function confirmKillCampaign({
   const report = (round: number) => {
     if (round % 50 === 49) log(`${round + 1} of ${rounds} kills, ${violations.length} violations`);
   };
-  /** A machine of a cluster is as often drained. */
+  /** In a cluster, half of the processes are drained instead of killed. */
   const endOf = (bot: Bot) => {
     if (!cluster || chance.below(2) === 0) return bot.kill;
     count('drained');
@@ -105,12 +105,12 @@ interface Life {
   readonly chance: Chance;
   readonly open: Asked[];
   readonly press: (asked: Asked) => void;
-  /** How the bot is ended. */
+  /** Ends the bot's process. */
   readonly end: () => void;
   readonly marker: () => string;
 }
 
-/** Members ask and press; after some event of the bot, or some time, it is killed. */
+/** Members request calls and press buttons; the bot is killed after one of its events, or after a time. */
 async function liveAndDie(bot: Bot, { stage, chance, open, press, end, marker }: Life): Promise<void> {
   const calls = 1 + chance.below(MOST_CALLS);
   const killAt = { event: 1 + chance.below(calls * 5), delayMs: chance.below(3) === 0 ? chance.below(25) : 0 };
@@ -139,7 +139,7 @@ async function liveAndDie(bot: Bot, { stage, chance, open, press, end, marker }:
   stop();
 }
 
-/** Two of three cards are pressed as soon as they are seen, the others some time later, if at all. */
+/** Two of three cards are pressed as soon as they appear, the others later or never. */
 function createPressing({ chance, open, press }: Pick<Life, 'chance' | 'open' | 'press'>): () => void {
   const later: Asked[] = [];
   const seen = new Set<Asked>();
@@ -163,7 +163,7 @@ async function comesTo(bot: Bot, holds: () => Promise<boolean>): Promise<boolean
   return false;
 }
 
-/** Always `false`: it does not live to do its work. */
+/** Always returns `false`: the process dies before its work. */
 async function diesBefore(bot: Bot, afterMs: number): Promise<false> {
   await Promise.race([wait(afterMs), bot.gone]);
   return false;
@@ -171,7 +171,7 @@ async function diesBefore(bot: Bot, afterMs: number): Promise<false> {
 
 type Stage = Awaited<ReturnType<typeof openStage>>;
 
-/** A local Discord in the process that is never killed, and the folder of the one that is. */
+/** A local Discord in the process that is never killed, and the data folder of the process that is. */
 async function openStage(cluster: boolean) {
   const pace = { times: TIMES, since: Date.now() };
   const clock = createFastClock(pace);
@@ -221,10 +221,10 @@ async function openStage(cluster: boolean) {
     nextOrders,
     now: clock.now,
     posted: () => general.messages.filter(({ author }) => isOwn(author.id)),
-    /** What has been judged need not be read again. */
+    /** Drops messages that were judged. */
     forget: () => general.messagesById.clear(),
     effects: async () => (await readFile(effects, 'utf8').catch(() => '')).split('\n'),
-    /** No card of an earlier run is left to be brought to its state. */
+    /** Whether every card of an earlier run was updated. */
     async isQuiet() {
       if (database === undefined) return (await namesIn(cards)).every((name) => !name.endsWith('.json'));
       const open = await database.query(

@@ -3,8 +3,8 @@ import { toolRounds } from './confirm/tool-rounds.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 
 /**
- * Confirmation under every order of events: nothing runs twice, nor after 👎, expiry or a restart, and everything ends.
- * `rounds` interleavings inside the tools room, and as many end to end.
+ * Tries confirmations with random orders of events: no call runs twice, or after 👎, expiry or a restart, and every call ends.
+ * Plays `rounds` interleavings in the tool service, and as many end to end.
  */
 export async function confirmCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const rooms = await toolRounds(seed, rounds);

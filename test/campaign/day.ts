@@ -10,11 +10,11 @@ import type { CampaignOptions, CampaignResult } from './main.js';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Which part of a day is played. */
+/** The part of a day that is played. */
 interface Part {
   readonly scenes: readonly ((scene: Scene) => void)[];
   readonly bots: readonly BotName[];
-  /** Since midnight; the hours of the next day go on from 24. */
+  /** Time since midnight; the hours of the next day continue from 24. */
   readonly fromMs: number;
   readonly untilMs: number;
 }
@@ -24,7 +24,7 @@ const WHOLE_DAY: Part = {
   untilMs: 33 * HOUR + 30 * MINUTE,
   bots: BOTS,
 };
-/** The crash, with all that is under way then, and what becomes of it in the next minutes. */
+/** The crash with all work that runs at that time, and the minutes after it. */
 export const NIGHT: Part = {
   bots: ['Cinnabar'],
   scenes: [opening, night],
@@ -33,9 +33,8 @@ export const NIGHT: Part = {
 };
 
 /**
- * One day in a guild of 300 with two bots of this program in processes of their own: questions, cards, a persona, a relay agent, tasks over
- * night, a model's outage, an admin who switches things off, and a SIGKILL while all of that is under way. The seed varies who asks what
- * when, and what goes wrong when; `rounds` is how many days there are.
+ * A day in a guild of 300 with two bots of this program in separate processes: questions, cards, a persona, a relay agent, tasks overnight, a model's outage,
+ * an admin who disables plugins, and a SIGKILL during all of this. The seed determines requests, requesters, times and faults; `rounds` is the number of days.
  */
 export async function dayCampaign({ seed, rounds, log }: CampaignOptions, part = WHOLE_DAY): Promise<CampaignResult> {
   const totals: Record<string, number> = {};

@@ -7,18 +7,17 @@ import type { CampaignOptions, CampaignResult } from './main.js';
 
 const OUTAGES_MS = [500, 2_000, 10_000, 45_000, 300_000] as const;
 const SHARDS = [1, 16] as const;
-/** The longest pause of the schedule, and the longest deadline that an attempt may be under when the outage ends. */
+/** The longest pause of the schedule, plus the longest deadline of an attempt that runs when the outage ends. */
 const BACK_WITHIN_MS = 60_000 + 30_000;
-/** After that a connection is sound, and the schedule begins anew. */
+/** After this time a connection counts as stable, and the schedule starts again. */
 const SOUND_MS = 31_000;
 const EVENTS_A_STEP = 0.4;
-/** So often the same outage is there, too, when another bot starts. */
+/** Share of outages that also occur during a bot's start. */
 const AT_START = 0.15;
 
 /**
- * Outages of the gateway, of five lengths and in every way that it can fail, of a bot with one shard and of one with sixteen. Afterwards there is
- * one socket a shard, there were no more attempts than the growing schedule allows, every event was handled once, and sessions were resumed
- * wherever Discord had not given them up.
+ * Outages of the gateway, of five lengths and in all ways in which it can fail, for a bot with one shard and one with sixteen. Afterwards there is one socket
+ * per shard, there were no more attempts than the schedule allows, every event was handled once, and sessions were resumed unless Discord had invalidated them.
  */
 export async function gatewayCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const dice = createDice(seed);
@@ -48,7 +47,7 @@ export async function gatewayCampaign({ seed, rounds, log }: CampaignOptions): P
   };
   try {
     for (let round = 0; round < rounds; round++) {
-      // Each length with both numbers of shards before the next way: every combination within 180 rounds, from another way on for each seed.
+      // Tries each length with both numbers of shards before the next way: every combination within 180 rounds, with a start that depends on the seed.
       const ways = waysToFail(dice);
       const shards = SHARDS[round % SHARDS.length] ?? 1;
       const outageMs = OUTAGES_MS[Math.floor(round / SHARDS.length) % OUTAGES_MS.length] ?? OUTAGES_MS[0];
@@ -76,13 +75,13 @@ type Blame = (what: string) => unknown;
 
 let nextEvent = 1;
 
-/** An outage of a bot that runs. */
+/** An outage of a running bot. */
 async function passThrough(city: City, way: Way, outageMs: number, names: NameServer, dice: Dice, blame: Blame) {
   const { discord, alice, channels, shards } = city;
   await city.pass(SOUND_MS);
   discord.connections.reset();
   const lookupsBefore = names.lookups;
-  /** By event, the shard that hears of it. */
+  /** The shard that receives each event. */
   const said = new Map<number, number>();
   const speak = (channel: LocalChannel, slash: boolean) => {
     const event = nextEvent++;
@@ -109,7 +108,7 @@ async function passThrough(city: City, way: Way, outageMs: number, names: NameSe
   await city.pass(SOUND_MS);
 
   if (discord.connections.open.size !== shards) blame(`${discord.connections.open.size} sockets for ${shards} shards`);
-  // A refused RESUME takes a second attempt.
+  // A refused RESUME requires a second attempt.
   const most = way.failures === undefined ? shards * mostAttempts(outageMs) : 2 * failures;
   if (duringOutage > most) blame(`${duringOutage} attempts during the outage, where the schedule has ${most}`);
   const sessions = judgeSessions(city, way, blame);
@@ -122,7 +121,7 @@ async function passThrough(city: City, way: Way, outageMs: number, names: NameSe
   };
 }
 
-/** Sessions are resumed, unless Discord gives them up; and then opened once. */
+/** Sessions are resumed; when Discord invalidates one, a new session is opened once. */
 function judgeSessions({ discord }: City, way: Way, blame: Blame) {
   const identified = new Set<number>();
   let resumes = 0;
@@ -137,7 +136,7 @@ function judgeSessions({ discord }: City, way: Way, blame: Blame) {
   return { identified, resumes };
 }
 
-/** Each event is handled once; what happened before a new session may be lost with the old one. */
+/** Each event is handled once; events before a new session may be lost with the old one. */
 function judgeEvents({ handled }: City, said: ReadonlyMap<number, number>, anew: ReadonlySet<number>, blame: Blame) {
   for (const [event, shard] of said) {
     const times = handled.get(event) ?? 0;
@@ -146,7 +145,7 @@ function judgeEvents({ handled }: City, said: ReadonlyMap<number, number>, anew:
   }
 }
 
-/** An outage that began before the bot. */
+/** An outage that began before the start of the bot. */
 async function startInto(way: Way, outageMs: number, shards: number, names: NameServer, dice: Dice, blame: Blame) {
   await using city = await openCity(shards, names, dice, (discord) => way.begin(discord, names));
   let started = false;
@@ -174,7 +173,7 @@ function end({ discord }: City, names: NameServer): void {
   discord.faults.clear();
 }
 
-/** With each pause as short as its jitter allows: 0, 0.5, 1, 2 … 30 s; and the attempt that was already under way. */
+/** The number of attempts with the shortest pauses of the jitter (0, 0.5, 1, 2 … 30 s), plus the attempt that was already running. */
 function mostAttempts(outageMs: number): number {
   let attempts = 1;
   for (let at = 500, pause = 500; at <= outageMs; at += pause) {

@@ -8,7 +8,7 @@ import { playTask } from './inject/work.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 
 const ROUNDS_PER_GUILD = 8;
-/** How many turns a member has is counted by the minute. */
+/** A member's limit of turns counts per minute. */
 const ALLOWANCE_MS = 61_000;
 
 const PLAYS = {
@@ -20,8 +20,8 @@ const PLAYS = {
 const HOSTS = ['chat', 'prefill', 'persona', 'tasks', 'relay'] as const;
 
 /**
- * Members, bots, webhooks, tools and files that pose as somebody else: what reaches the model's service, and the agents' server, is read by
- * parsers of its form, and must hold exactly what was said, by exactly who said it.
+ * Members, bots, webhooks, tools and files try to impersonate others. Parsers of the request format read what reaches the model's service and the agents'
+ * server: it must contain exactly the real messages with their real authors.
  */
 export async function injectCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const dice = createDice(Math.imul(seed, 0x9e3779b1));

@@ -5,11 +5,11 @@ import type { Logger } from '@cinnabar/sdk';
 import pg from 'pg';
 import { memberOfCluster } from '../support/cluster-member.js';
 
-/** How the process of a campaign keeps its data. */
+/** The storage of a campaign's process. */
 export type Machine =
-  /** In files: the next process finds them. */
+  /** Files, which the next process reads. */
   | { readonly kind: 'alone' }
-  /** In a database: the next process is another machine, with a folder of its own. */
+  /** A database: the next process is another machine, with an empty folder. */
   | { readonly kind: 'cluster'; readonly url: string; readonly schema: string; readonly name: string };
 
 type Options = Pick<HostOptions, 'clock' | 'plugins' | 'only' | 'driver'> & {
@@ -18,7 +18,7 @@ type Options = Pick<HostOptions, 'clock' | 'plugins' | 'only' | 'driver'> & {
 
 const POLL_MS = 20;
 
-/** Starts the bot of a campaign, and resolves with the host of its only group of servers once that serves them. */
+/** Starts the bot of a campaign, and resolves with the host of its only group of servers once that is ready. */
 export async function startOnMachine(options: Options, machine: Machine): Promise<Host> {
   if (machine.kind === 'alone') {
     const host = createHost(options);
@@ -44,7 +44,7 @@ export async function startOnMachine(options: Options, machine: Machine): Promis
   return first;
 }
 
-/** The process before may have been killed: its lease lasts for some seconds. */
+/** The previous process may have been killed: its lease is valid for some more seconds. */
 async function served({ url, schema, name }: Extract<Machine, { readonly kind: 'cluster' }>): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

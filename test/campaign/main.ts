@@ -1,17 +1,17 @@
-/** `npm run campaign -- NAME [--seed N] [--rounds N] [--cluster]`: one long test. Prints its counts; exits 1 on any violation. */
+/** `npm run campaign -- NAME [--seed N] [--rounds N] [--cluster]`: one long test. Prints its counts; exits with 1 on any violation. */
 import { parseArgs } from 'node:util';
 
 export interface CampaignOptions {
   readonly seed: number;
   readonly rounds: number;
-  /** Whether each process is another machine of a cluster, where the campaign can do that. */
+  /** Whether each process is another machine of a cluster, for campaigns that support it. */
   readonly cluster?: boolean;
   readonly log: (line: string) => void;
 }
 
 export interface CampaignResult {
   readonly counts: Readonly<Record<string, number>>;
-  /** Each a sentence with what is needed to see it again; empty when all is well. */
+  /** Sentences with the information that is needed to reproduce each violation; empty on success. */
   readonly violations: readonly string[];
 }
 

@@ -8,7 +8,7 @@ import {
 import type { ScenarioResult } from '../plugins/mcp/conformance/suite.js';
 import type { CampaignOptions, CampaignResult } from './main.js';
 
-/** The official MCP conformance suite against the client and the server of the plugin `mcp`: every scenario that applies to them. */
+/** Runs the official MCP conformance suite on the client and the server of the plugin `mcp`: every scenario that applies to them. */
 export async function mcpConformanceCampaign({ log }: CampaignOptions): Promise<CampaignResult> {
   const server = await runServerScenarios();
   const applying = server.filter(({ scenario }) => SERVER_SCENARIOS.includes(scenario));
@@ -18,7 +18,7 @@ export async function mcpConformanceCampaign({ log }: CampaignOptions): Promise<
   log(`client: ${client.filter(([, result]) => isPassed(result)).length} of ${CLIENT_SCENARIOS.length} scenarios pass`);
   const found = [...applying.map((result) => [`server ${result.scenario}`, result] as const), ...client];
   const missing = SERVER_SCENARIOS.filter((name) => !applying.some(({ scenario }) => scenario === name));
-  // One that passes although it is listed as not applying belongs on the list of those that have to.
+  // A passing scenario that is listed as not applicable has to be moved to the list of applicable ones.
   const unlisted = server.filter((result) => isPassed(result) && !applying.includes(result));
   return {
     counts: {

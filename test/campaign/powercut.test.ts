@@ -16,7 +16,7 @@ const written: readonly DiskOperation[] = [
   { op: 'rename', from: `${path}.new`, to: path },
 ];
 
-/** What a hundred power cuts leave of the file. */
+/** The contents of the file after a hundred power cuts. */
 function remains(operations: readonly DiskOperation[]): ReadonlySet<string | undefined> {
   const before = { files: new Map<string, Buffer>(), folders: new Set([root]) };
   return new Set(
@@ -56,7 +56,7 @@ describe('a disk whose power is cut', () => {
 });
 
 describe('the count of letters that may wait', () => {
-  /** Five letters, of which two were still on their way when the queue was cleared, and five more. */
+  /** Five letters, of which two had not arrived when the queue was cleared, and five more. */
   const clearedInBetween = (answer: string) => {
     const letters = createLetters();
     for (let n = 0; n < 5; n += 1) letters.said();
@@ -91,7 +91,7 @@ describe('the count of letters that may wait', () => {
 
 describe('a sample of the campaign of power cuts', () => {
   it('finds nothing missing that was told', async function () {
-    // It starts a bot in a process of its own three times.
+    // It starts a bot in a separate process three times.
     this.timeout(120_000);
     const { counts, violations } = await powercutCampaign({ seed: 1, rounds: 1, log: () => undefined });
     expect(violations).to.deep.equal([]);

@@ -6,18 +6,18 @@ import { type Harness, openHarness } from './powercut/harness.js';
 import { createMatters, type Matter } from './powercut/matters.js';
 import { type Chance, createChance } from './settings/chance.js';
 
-/** So many power cuts happen to one disk before the next town begins with an empty one. */
+/** Number of power cuts before the campaign continues with an empty disk. */
 const CUTS_IN_A_TOWN = 12;
-/** Operations of the disk after which the power goes, at most: a start has some thirty. */
+/** Maximum number of disk operations before a power cut; a start has about thirty. */
 const LATEST_CUT = 260;
-/** Then something is so wrong that more of it teaches nothing. */
+/** The campaign ends after this number of violations. */
 const MOST_VIOLATIONS = 20;
-/** How many things each plugin is made to do between two cuts, at most. */
+/** Maximum number of actions for each plugin between two power cuts. */
 const MOST_ACTS = 6;
 
 /**
- * A bot with the real plugins works on a disk whose power is cut, again and again: after a random number of operations, or just after it has told
- * somebody something. From what was not synced anything may be left (`disk.ts`). After each cut everything that members and admins were told
+ * A bot with the real plugins works on a disk whose power is cut repeatedly: after a random number of operations, or just after the bot has confirmed
+ * something. Writes that were not synced may be lost in any combination (`disk.ts`). After each cut everything that the bot confirmed to members and admins
  * holds, and no document is damaged.
  */
 export async function powercutCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
@@ -31,7 +31,7 @@ export async function powercutCampaign({ seed, rounds, log }: CampaignOptions): 
     log(`VIOLATION round ${round}: ${what}`);
   };
 
-  /** @returns what is wrong afterwards */
+  /** @returns the violations afterwards */
   const playRound = async (harness: Harness, matters: readonly Matter[]): Promise<readonly string[]> => {
     const { operations, lost, complaint } = await actUntilCut(harness, matters, chance);
     counts['power cuts'] += 1;
@@ -43,7 +43,7 @@ export async function powercutCampaign({ seed, rounds, log }: CampaignOptions): 
     return [...found, ...(await harness.damage()).map((line) => `damaged: ${line}`)];
   };
 
-  /** @returns how many rounds were played: all of them, unless something was wrong after one */
+  /** @returns the number of rounds: all of them, or fewer after a violation */
   const playHarness = async (first: number, most: number): Promise<number> => {
     await using harness = await openHarness(chance, cacheDir);
     const matters = createMatters(harness);
@@ -80,11 +80,11 @@ async function prepare(harness: Harness, matters: readonly Matter[]): Promise<vo
   for (const matter of matters) await matter.prepare();
 }
 
-/** Goes on with the bot that has just been checked, or with one whose power goes while it starts. */
+/** Continues with the bot that was checked, or with one whose power is cut during its start. */
 async function actUntilCut(harness: Harness, matters: readonly Matter[], chance: Chance) {
   const isAfterWords = chance.below(2) === 0;
   if (!isAfterWords) {
-    // What was told before has to outlive this, too.
+    // Earlier confirmations have to survive this power cut, too.
     await harness.cut();
     await harness.start(1 + chance.below(LATEST_CUT));
   }

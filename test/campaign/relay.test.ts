@@ -5,7 +5,7 @@ import { queueRounds } from './relay/queues.js';
 
 describe('a sample of the relay campaign', () => {
   it('finds nothing lost and nothing sent under two keys, wherever the queue is killed', async function () {
-    // It starts several processes: more than a busy machine does in the usual limit.
+    // It starts several processes, which may exceed the default limit on a busy machine.
     this.timeout(60_000);
     const { counts, violations } = await queueRounds({ seed: 2026, rounds: 2, log: () => undefined });
     expect(violations).to.deep.equal([]);

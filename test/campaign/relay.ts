@@ -2,12 +2,12 @@ import type { CampaignOptions, CampaignResult } from './main.js';
 import { hostRounds } from './relay/hosts.js';
 import { queueRounds } from './relay/queues.js';
 
-/** Of five kills of the queue, one more is of the whole bot: starting it takes longer. */
+/** For five kills of the queue, the whole bot is killed once: it takes longer to start. */
 const QUEUE_TO_HOST = 5;
 
 /**
- * The relay under SIGKILL: `rounds` times the queue alone, and a fifth as often the whole bot, with cards and posts. In a cluster the next process of the
- * bot is another machine; the queue alone knows of none.
+ * The relay under SIGKILL: `rounds` times the queue alone, and a fifth as often the whole bot, with cards and posts. In a cluster the next process of the bot
+ * is another machine; the queue alone does not support that.
  */
 export async function relayCampaign({ seed, rounds, cluster = false, log }: CampaignOptions): Promise<CampaignResult> {
   const ofHost = { seed, rounds: Math.ceil(rounds / QUEUE_TO_HOST), cluster, log };

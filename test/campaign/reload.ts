@@ -9,9 +9,8 @@ const PROCESS = fileURLToPath(new URL('./reload/process.js', import.meta.url));
 const resultSchema = z.object({ counts: z.record(z.string(), z.number()), violations: z.array(z.string()) });
 
 /**
- * Reloads every bundled and example plugin, and one of 100 KB that changes each time, `rounds` times on the real host.
- * At the end no old version may be in memory, and unloading may leave no effect. Runs in a process of its own, which can be told to
- * collect its garbage.
+ * Reloads every bundled and example plugin, and one of 100 KB that changes each time, `rounds` times on the real host. At the end no old version may be in
+ * memory, and unloading may leave no effect. Runs in a separate process with an exposed garbage collector.
  */
 export async function reloadCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const child = spawn(process.execPath, ['--expose-gc', PROCESS, String(seed), String(rounds)], {

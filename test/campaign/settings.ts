@@ -19,9 +19,9 @@ const QUIET = {
 };
 
 /**
- * A process writes settings and collections and is killed with SIGKILL, again and again, on the same files, which are also truncated, scribbled over
- * and removed in between. After each kill, everything that was acknowledged is there or was overwritten by something started later, nothing but
- * what was damaged on purpose is put aside, what was damaged is, and storage opens.
+ * A process writes settings and collections and is killed with SIGKILL repeatedly, on the same files, which are also truncated, overwritten with garbage and
+ * removed in between. After each kill, every acknowledged write is present or was overwritten by a later one, exactly the damaged files are set aside, and
+ * storage opens.
  */
 export async function settingsCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const root = await mkdtemp(join(tmpdir(), 'cinnabar-campaign-settings-'));

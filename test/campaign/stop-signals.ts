@@ -4,14 +4,14 @@ import type { CampaignOptions, CampaignResult } from './main.js';
 import { openScene } from './stop-signals/scene.js';
 import { STATES, type State } from './stop-signals/states.js';
 
-/** Of the whole stop, as the README says; and what a busy machine may add. */
+/** Time limit of the whole stop, as in the README, plus a tolerance for a busy machine. */
 const MOST_MS = 15_000;
-/** So many bots at a time: they mostly wait. */
+/** Number of bots at a time; they mostly wait. */
 const AT_ONCE = 3;
 const REACHED_WITHIN_MS = 90_000;
 const LATEST_SIGNAL_MS = 400;
 
-/** @param only names of states; all of them when left out */
+/** @param only names of states; default: all */
 export async function stopSignalsCampaign(
   { seed, rounds, log }: CampaignOptions,
   only: readonly string[] = STATES.map(({ name }) => name),

@@ -11,12 +11,12 @@ import { openWorkplace, type Workplace } from './stops/workplace.js';
 const LATEST_STOP_MS = 1_200;
 const PATIENCE_MS = 8_000;
 const MOST_MS_TO_ACKNOWLEDGE = 1_000;
-/** Whatever had begun must have come to rest by then. */
+/** Time after which all running work must have ended. */
 const AFTERMATH_MS = 60;
 
 /**
- * Tasks that would never end, with a real provider over HTTP, tools that take their time, child processes, questions and approvals; `rounds` of
- * them stopped at random moments with the button. From the acknowledgement on no request to the model begins, nothing runs on, and one message follows.
+ * Tasks without an end, with a real provider over HTTP, slow tools, child processes, questions and approvals; `rounds` of them are stopped at random moments
+ * with the button. After the acknowledgement no request to the model begins, nothing keeps running, and one message follows.
  */
 export async function stopsCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-campaign-stops-'));
@@ -99,13 +99,13 @@ async function stopOnce(place: Workplace, dice: Dice, round: number) {
   return { during: open?.status ?? 'nothing', ms, wrong };
 }
 
-/** Everything of the bot there and in the threads below. */
+/** All messages of the bot in the channel and its threads. */
 function saidIn({ guild, bot }: Workplace, channel: LocalChannel): readonly LocalMessage[] {
   const threads = [...guild.threads.values()].filter(({ parent }) => parent === channel);
   return [channel, ...threads].flatMap((one) => one.messages.filter(({ author }) => author.id === bot.id));
 }
 
-/** What tasks have said: cards are the host's. */
+/** Messages of tasks, without cards, which are the host's. */
 function wordsIn(place: Workplace, channel: LocalChannel): readonly LocalMessage[] {
   return saidIn(place, channel).filter(({ content }) => /^-# .* task \w+$/m.test(content));
 }

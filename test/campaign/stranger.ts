@@ -11,7 +11,7 @@ import { tryTypes } from './stranger/types.js';
 
 export type Check = (holds: boolean, sentence: string) => void;
 
-/** A part of the campaign: what a stranger does in an empty folder outside this project. Rejects where going on makes no sense. */
+/** A part of the campaign: the actions of a new user in an empty folder outside this project. Rejects when later parts would be pointless. */
 export type Step = (place: Place) => Promise<void>;
 
 export interface Place {
@@ -24,7 +24,7 @@ export interface Place {
   readonly log: (line: string) => void;
 }
 
-/** In this order; each in an empty folder of its own. */
+/** The parts in order; each has an empty folder. */
 const STEPS: Readonly<Record<string, Step>> = {
   bot: tryBot,
   types: tryTypes,
@@ -32,8 +32,8 @@ const STEPS: Readonly<Record<string, Step>> = {
 };
 
 /**
- * Packs every package, and does with these files alone what somebody does who has read the documents: under Node 20 and Node 24, in folders outside of
- * the project, with an npm registry that has the packed files and asks npm's for everything else.
+ * Packs every package, and follows the documentation with these files alone: with Node 20 and Node 24, in folders outside of the project, with an npm registry
+ * that serves the packed files and forwards all other requests to npm's.
  */
 export async function strangerCampaign({ rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const counts: Record<string, number> = {};

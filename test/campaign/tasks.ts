@@ -8,20 +8,20 @@ import type { CampaignOptions, CampaignResult } from './main.js';
 import { type Death, play, type Stage, type Traces } from './tasks/harness.js';
 import { judge } from './tasks/judge.js';
 
-/** At random moments a task is killed so often at most before it is let finish. */
+/** Maximum number of kills at random moments before a task may finish. */
 const MOST_KILLS = 6;
 const LATEST_KILL_MS = 700;
-/** Model and tools take a little then, so that there is something to be killed in the middle of. */
+/** Delay of model and tools at random kills, so that a kill can interrupt them. */
 const DELAY_MS = 8;
 
 interface Boundaries {
-  /** Every how many-th write boundary; 1 for all of them. */
+  /** Only every n-th write boundary; 1 for all of them. */
   readonly every?: number;
 }
 
 /**
- * A task with tools, a question, approvals and an update, whose process is killed with SIGKILL: at every write boundary, just before the write and
- * just after it, then at `rounds` random moments; and started again until it is done.
+ * A task with tools, a question, approvals and an update, whose process is killed with SIGKILL: at every write boundary, directly before and after the write,
+ * then at `rounds` random moments; it is started again until the task is done.
  */
 export async function tasksCampaign(
   { seed, rounds, cluster = false, log }: CampaignOptions,
@@ -65,7 +65,7 @@ export async function tasksCampaign(
     const boundaries = expected.writes;
     counts['write boundaries'] = boundaries;
     log(`undisturbed: ${boundaries} writes, ${expected.effects.length} effects`);
-    // The boundaries are those of a disk; another machine has the same ones, at the database's pace.
+    // The boundaries are counted on a disk; with a database they are the same, at another speed.
     for (let write = cluster ? boundaries + 1 : 1 + (seed % every); write <= boundaries; write += every) {
       for (const when of ['before', 'after'] as const) {
         const name = `killed ${when} write ${write}`;

@@ -6,16 +6,16 @@ import { openTrustHarness } from './trust/harness.js';
 import { createTurns } from './trust/turns.js';
 import { createWatch } from './trust/watch.js';
 
-/** The local Discord keeps everything in memory: now and then everything begins anew. */
+/** A new local Discord is started after this number of steps, because it keeps everything in memory. */
 const STEPS_PER_TOWN = 2_500;
-/** One step of so many has the bot do something; the others change what may be read. */
+/** One of this number of steps is a turn of the bot; the others change permissions and messages. */
 const STEPS_PER_TURN = 30;
 const MOST_VIOLATIONS = 40;
 
 /**
- * Members, roles, places and messages change at random, and the bot is asked in every way: no model is shown, and no one reads in what the bot
- * posts, what their own client would not show them at that moment.
- * `rounds` is how many steps there are
+ * Members, roles, places and messages change at random, and the bot is asked in every way: no request to a model, and no message of the bot, contains a text
+ * that its reader's own client would not show at that moment.
+ * `rounds` is the number of steps.
  */
 export async function trustCampaign({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const counts: Record<string, number> = { steps: 0, leaks: 0 };

@@ -5,7 +5,7 @@ export interface DiscordFault {
   inject(discord: LocalDiscord): void;
 }
 
-/** Every way in which Discord fails in a round; most rounds go well. */
+/** Discord's faults of a round; most rounds have none. */
 export const DISCORD_FAULTS: readonly [DiscordFault, ...DiscordFault[]] = [
   { name: 'none', inject: () => undefined },
   { name: 'message refused once', inject: ({ faults }) => faults.rest.fail(500, MESSAGE) },

@@ -9,20 +9,20 @@ import { createShelf } from '../../plugins/chat/harness.js';
 
 export const PROVIDERS = ['openai', 'anthropic'] as const;
 
-/** A bot whose model follows a script, over the provider's own client. */
+/** A bot with a scripted model behind the real client of a provider. */
 export interface ChatHarness extends AsyncDisposable {
   readonly host: TestHost;
   readonly model: StandIn;
-  /** What the model does next; what is left of before is dropped. */
+  /** Sets the model's next steps; unused earlier steps are dropped. */
   script(steps: readonly ModelStep[]): void;
-  /** Lets time pass until everything that waits for it is over. */
+  /** Advances the clock until all work that waits for it is done. */
   run(): Promise<void>;
 }
 
 const STEP_MS = 1_000;
-/** Of real time for a second of the clock: enough for a request and its answer on this machine. */
+/** Real time for each second of the clock: enough for a request and its response on this machine. */
 const REAL_MS = 4;
-/** Longer than every time limit together. */
+/** More than the sum of all time limits. */
 const MOST_STEPS = 600;
 
 export async function openChatHarness(provider: (typeof PROVIDERS)[number], streaming: boolean): Promise<ChatHarness> {

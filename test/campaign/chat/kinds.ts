@@ -10,11 +10,11 @@ import {
   say,
 } from '@cinnabar/local-models';
 
-/** What the model does in a round, and what the person is to read in the end. */
+/** The model's behaviour in a round, and the expected answer. */
 export interface Kind {
   readonly name: string;
   steps(answer: string): readonly ModelStep[];
-  /** The answer itself, or what is said in its place. */
+  /** The model's answer, or the sentence that replaces it. */
   readonly says: 'answer' | RegExp;
 }
 
@@ -23,7 +23,7 @@ const AWAY = /^The language model cannot be reached at the moment\.$/;
 const SLOW = /^The language model took longer than 20 s\.$/;
 const NOTHING = /^The language model had nothing to say/;
 
-/** Each request is repeated once; a step for each attempt. */
+/** Each request is repeated once, so it needs a step for each attempt. */
 const twice = (step: ModelStep) => [step, step];
 
 export const KINDS: readonly [Kind, ...Kind[]] = [
@@ -54,5 +54,5 @@ export const KINDS: readonly [Kind, ...Kind[]] = [
   },
   { name: 'empty after a tool', steps: () => [callTool('look', { shelf: 'A' }), say('')], says: /^On A: a book$/ },
 ];
-/** The vendor has failed so often that it is left alone for a while. */
+/** The circuit breaker is open after several failures. */
 export const PAUSED = /^The language model has failed several times in a row/;

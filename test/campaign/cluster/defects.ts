@@ -1,9 +1,9 @@
-/** Loaded before a process of the cluster whose program is to have a defect, so that one sees whether the campaign notices: `CAMPAIGN_DEFECT=fence,claims`. */
+/** Loaded before a cluster process to introduce a defect that the campaign has to detect: `CAMPAIGN_DEFECT=fence,claims`. */
 import pg from 'pg';
 
 const DEFECTS = new Set((process.env.CAMPAIGN_DEFECT ?? '').split(','));
 
-/** A machine that was stopped goes on as if no time had passed: its process takes its leases for valid. Without the fence, it then writes. */
+/** Simulates a machine whose clocks stop while it is stopped: its process considers its leases valid. Without the fencing token, its writes are accepted. */
 function stopClocks(): void {
   const standStill = (read: () => number) => {
     let [last, stood] = [read(), 0];

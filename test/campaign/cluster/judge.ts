@@ -1,29 +1,29 @@
 import type { Asked } from './traffic.js';
 
-/** What members read when the bot cannot say whether something was done, or has done nothing. */
+/** Answers of the bot when it does not know whether something was done, or has done nothing. */
 const REFUSED = /interrupted|cannot (?:save|read)|stopped or restarted|went wrong|try again/i;
 const COUNTED = /^tally (\d+)$/;
 const CHANGED = /^`word` of `tally` is `\w+` for this server now\.$/;
 
-/** What the judge remembers from one round to the next. */
+/** State of the judge between rounds. */
 export interface Known {
-  /** What each server had counted to, by its id. */
+  /** The last counter value of each server, by its id. */
   readonly counted: Map<string, number>;
-  /** The words that each server may have, by its id: more than one where nobody could say whether it was changed. */
+  /** The possible words of each server, by its id: more than one when it is unknown whether a change took effect. */
   readonly words: Map<string, ReadonlySet<string>>;
 }
 
 export const nothingKnown = (): Known => ({ counted: new Map(), words: new Map() });
 
-/** Whether the person need not wait any more. Discord itself tells who used a slash command that the application did not respond. */
+/** Whether the person has their answer. For a slash command without a response, Discord itself shows the failure. */
 export const isAnswered = ({ kind, answers, interaction }: Asked): boolean =>
   kind === 'mark' || answers.length > 0 || interaction?.expired === true;
 
 /**
- * Holds what people have read against what they have asked.
- * @param known is brought up to date
- * @param stored what is stored for each server now
- * @param isHandOver whether nothing has failed: then each event is heard
+ * Compares the answers that people have read with their requests.
+ * @param known updated by this function
+ * @param stored the stored state of each server
+ * @param isHandOver whether no process has failed: then no event may be lost
  */
 export function judge(
   asked: readonly Asked[],
@@ -81,11 +81,11 @@ function judgeTally(guildId: string, commands: readonly Asked[], before: number,
   return violations;
 }
 
-/** A word that was confirmed holds until it is changed again; one that was not may hold or not. */
+/** A confirmed word holds until the next change; an unconfirmed one may or may not hold. */
 function judgeWords(guildId: string, asked: readonly Asked[], words: Known['words']): readonly string[] {
   const violations: string[] = [];
   let possible = words.get(guildId) ?? new Set(['none']);
-  // Nobody changes a word before the last change is answered, so that changes have an order.
+  // A word is changed only after the answer to its previous change, so that changes are ordered.
   const changes = asked.filter(({ kind }) => kind === 'set');
   const apply = (before: ReadonlySet<string>, { word = '', answers }: Asked): ReadonlySet<string> =>
     CHANGED.test(answers[0]?.text ?? '') ? new Set([word]) : new Set([...before, word]);

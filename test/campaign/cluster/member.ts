@@ -13,23 +13,23 @@ const PLUGINS = fileURLToPath(new URL('../../../campaign/cluster/plugins', impor
 const RESOLVE = new URL('./resolve.js', import.meta.url).href;
 const DEFECTS = new URL('./defects.js', import.meta.url).href;
 
-/** The name of the local Discord: each process finds it behind a proxy of its own. */
+/** The host name of the local Discord, which each process reaches through a separate proxy. */
 export const DISCORD_NAME = 'discord.test';
 
 export interface MemberOptions {
   readonly name: string;
-  /** Loopback addresses tell the proxies apart: the port is Discord's. */
+  /** The loopback address of the proxy. Addresses distinguish the proxies, because the port is Discord's. */
   readonly address: string;
   readonly database: TestServer;
   readonly discordPort: number;
   readonly application: LocalApplication;
   readonly groups: number;
   readonly buildCache: string;
-  /** What the program is to do wrong, to see whether that is noticed. */
+  /** A defect of the program that the campaign has to detect. */
   readonly defect: string | undefined;
 }
 
-/** A process started with `cinnabar start --cluster`, with everything between it and the outside in the campaign's hands. */
+/** A process started with `cinnabar start --cluster`. The campaign controls all its connections. */
 export interface ClusterProcess {
   readonly name: string;
   readonly discord: CutProxy;
@@ -37,9 +37,9 @@ export interface ClusterProcess {
   isDead(): boolean;
   signal(signal: NodeJS.Signals): void;
   readonly gone: Promise<unknown>;
-  /** The last of what it has said. */
+  /** The end of its output. */
   said(): string;
-  /** Ends it at once. */
+  /** Kills it immediately. */
   dispose(): Promise<void>;
 }
 

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
 
-/** A way between a process and a server that can be cut. */
+/** A proxy between a process and a server whose connections can be cut. */
 export interface CutProxy extends AsyncDisposable {
   readonly port: number;
-  /** `refuse`: connections break, and new ones are refused. `swallow`: nothing arrives any more, and nobody is told. */
+  /** `refuse`: connections break, and new ones are refused. `swallow`: data is dropped without an error. */
   cut(how: 'refuse' | 'swallow'): void;
   mend(): void;
 }
 
-/** @param listen where the process connects to; a port is chosen where none is given */
+/** @param listen address for the process; default: a free port */
 export async function openProxy(
   listen: { readonly host: string; readonly port?: number },
   to: NetConnectOpts,
@@ -46,7 +46,7 @@ export async function openProxy(
       if (how === 'refuse') for (const pair of pairs) end(pair);
     },
     mend() {
-      // What was swallowed is lost: the connections cannot go on.
+      // Dropped data makes the connections unusable.
       if (isCut === 'swallow') for (const pair of pairs) end(pair);
       isCut = undefined;
     },

@@ -1,11 +1,11 @@
-/** Loaded before a process of the cluster: the name of the local Discord leads to that process's own proxy, whatever address Discord gave it. */
+/** Loaded before a cluster process: resolves the host name of the local Discord to that process's proxy. */
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** In `host=address`. */
+/** Format: `host=address`. */
 const [host = '', address = ''] = (process.env.CAMPAIGN_RESOLVE ?? '').split('=');
 const { lookup } = dns;
-// Node's sockets ask for one address or, when they try several, for a list.
+// Node's sockets request one address or, when they try several, a list.
 const replaced = (hostname: string, options: unknown, callback: unknown): void => {
   const done = typeof options === 'function' ? options : callback;
   if (hostname !== host || typeof done !== 'function')

@@ -4,17 +4,17 @@ import type { Chance } from '../settings/chance.js';
 const KINDS = ['tally', 'tally', 'repeat', 'mark', 'slash', 'set', 'word'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Something that a person said or asked for, and what came of it. */
+/** A message or command of a person, with the answers. */
 export interface Asked {
   readonly kind: Kind;
   readonly id: string;
   readonly channel: LocalChannel;
   readonly at: number;
-  /** The word that the server is to have from now on. */
+  /** The new word of the server, for a change. */
   readonly word: string | undefined;
-  /** What a slash command was answered with is its own. */
+  /** The interaction of a slash command, which has its answers. */
   readonly interaction: LocalInteraction | undefined;
-  /** What the bot has answered, and when. */
+  /** The bot's answers with their times. */
   readonly answers: readonly Answer[];
 }
 
@@ -23,19 +23,19 @@ export interface Answer {
   readonly at: number;
 }
 
-/** People in all servers, who say things at random moments, and read what is answered; nothing before `resume`. */
+/** People in all servers who write at random moments, and record the answers. Starts with `resume`. */
 export interface Traffic extends Disposable {
   readonly asked: readonly Asked[];
-  /** No more of what was said until now is looked at. */
+  /** Drops all requests so far. */
   forget(): void;
   pause(): void;
   resume(): void;
-  /** So many say something at once. */
+  /** Makes that number of people write at once. */
   burst(people: number): void;
 }
 
 const EVERY_MS = 60;
-/** Words are changed and asked for in some servers, so that both happen soon after one another. */
+/** Number of servers in which words are changed and read, few enough that both often happen in quick succession. */
 const SERVERS_WITH_WORDS = 24;
 
 export function startTraffic(options: {
@@ -60,7 +60,7 @@ export function startTraffic(options: {
     answered.set(one.id, said);
     const answers = () => [
       ...said,
-      // One without words is the deferral of an answer that came apart, for the person alone.
+      // A message without text is a deferral whose answer is a separate ephemeral message.
       ...(one.interaction?.messages ?? [])
         .filter(({ content }) => content !== '')
         .map(({ content, createdAt }) => ({ text: content, at: createdAt })),
@@ -80,11 +80,11 @@ export function startTraffic(options: {
       const interaction = people.slash(channel, 'tally');
       note({ kind: 'slash', id: interaction.id, channel, word: undefined, interaction });
     } catch {
-      // Servers get the bot's slash commands one after another.
+      // The server may not have received the bot's slash commands yet.
     }
   };
   const change = (channel: LocalChannel) => {
-    // Somebody who changes it waits for the answer.
+    // A change waits for the answer to the previous one.
     const open = [...asked.values()].some(
       (one) => one.kind === 'set' && one.answers.length === 0 && one.channel === channel,
     );

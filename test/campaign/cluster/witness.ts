@@ -1,8 +1,8 @@
 import type { TestServer } from '../../support/postgres.js';
 
-/** What the processes write, by table: the server, shard or group that a row belongs to. */
+/** The tables that the processes write, each with the expression for the server, shard or group of a row. */
 const WATCHED = {
-  // Those of no server may be written by every process.
+  // Rows without a server may be written by every process.
   documents: '(nullif(row_of.guild_id, 0) >> 22) % $groups',
   guild_snapshots: '(row_of.guild_id >> 22) % $groups',
   shard_sessions: 'row_of.shard % $groups',
@@ -19,14 +19,14 @@ export interface VoidWrite {
 
 export interface Written {
   readonly writes: number;
-  /** By the holder, after the lease's time and before anybody else took it. */
+  /** Number of writes by the holder after its lease had expired and before another process took it. */
   readonly late: number;
   readonly byVoidLeases: readonly VoidWrite[];
 }
 
 /**
- * Has the database itself write down who writes what, and who holds the lease at that moment. The writer is known by the name under which its process
- * connects, so none of this depends on what the program says of itself.
+ * Makes the database record every write with its writer and the current holder of the lease. The writer is identified by the name of its connection,
+ * independent of the program's own output.
  */
 export async function watchWrites(database: TestServer, schema: string, groups: number): Promise<void> {
   const triggers = Object.entries(WATCHED).map(([table, group]) => {
@@ -52,7 +52,7 @@ export async function watchWrites(database: TestServer, schema: string, groups: 
     ${triggers.join('')}`);
 }
 
-/** What was written since it was asked last. */
+/** @returns the writes since the last call */
 export async function takeWritten(database: TestServer): Promise<Written> {
   const rows = await database.query(
     `WITH taken AS (DELETE FROM campaign.writes RETURNING *)

@@ -1,4 +1,4 @@
-/** The bot that is killed: `node child.js '<Orders as JSON>'`. Says `ready` once it is logged in. */
+/** The bot that is killed: `node child.js '<Orders as JSON>'`. Prints `ready` once it is logged in. */
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { definePlugin, SettingsCatalog, Tools, UserError, z } from '@cinnabar/sd
 import { type Machine, startOnMachine } from '../machine-host.js';
 import { createFastClock, type Pace } from '../relay/fast-clock.js';
 
-/** What one process is started with. */
+/** The parameters of a process. */
 export interface Orders {
   readonly discordApi: string;
   readonly token: string;
@@ -14,12 +14,12 @@ export interface Orders {
   readonly machine: Machine;
   readonly cacheDir: string;
   readonly pace: Pace;
-  /** Gets a line for each effect, on the disk before the tool returns. */
+  /** A file that receives a line for each effect, written to the disk before the tool returns. */
   readonly effects: string;
   readonly timeLimitSeconds: number;
-  /** Real time that a tool takes at most before and after its effect. */
+  /** Maximum delay of a tool before and after its effect, in real time. */
   readonly delayMs: number;
-  /** Who may change settings, and where. */
+  /** The actor with the right to change settings. */
   readonly admin: { readonly userId: string; readonly guildId: string; readonly channelId: string };
 }
 
@@ -33,7 +33,7 @@ function takeEffect(marker: string): void {
   closeSync(file);
 }
 
-/** `!act MARKER`: what a model would do that calls a tool for the member. */
+/** `!act MARKER` calls a tool for the member, as a model would. */
 const effects = definePlugin({
   manifest: {
     id: 'effects',

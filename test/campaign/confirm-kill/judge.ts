@@ -1,7 +1,7 @@
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { withoutNoticeMark } from '@cinnabar/sdk';
 
-/** One call that a member asked for, and what they have pressed on its card. */
+/** A call that a member requested, and their decision on its card. */
 export interface Asked {
   readonly marker: string;
   readonly card: LocalMessage;
@@ -9,7 +9,7 @@ export interface Asked {
   pressed?: { readonly emoji: '👍' | '👎'; readonly at: number };
 }
 
-/** What a member can read of a call that is over: what its card ends with, and what the bot has said of it. */
+/** The texts about a finished call that a member can read: the end of its card, and the bot's messages about it. */
 export interface Reading {
   readonly ending: string;
   readonly sentences: readonly string[];
@@ -22,7 +22,7 @@ export function readingOf({ marker, card }: Asked, posted: readonly LocalMessage
   };
 }
 
-/** What a reading claims. */
+/** The claims of these texts. */
 function claimsOf({ ending, sentences }: Reading) {
   const says = (pattern: RegExp) => sentences.some((sentence) => pattern.test(sentence));
   return {
@@ -36,10 +36,10 @@ function claimsOf({ ending, sentences }: Reading) {
   };
 }
 
-/** Discord's clock runs fast: what is pressed in the last moment may arrive after it. */
+/** Tolerance for reactions in the last moment: Discord's clock runs fast, so they may arrive after the time limit. */
 const SLACK_MS = 2_000;
 
-/** What is untrue or missing in what the member reads. @param runs how often the call had its effect */
+/** Untrue or missing statements in the texts. @param runs how often the call had its effect */
 export function judge(asked: Asked, reading: Reading, runs: number, timeLimitMs: number): readonly string[] {
   const { marker, card, pressed } = asked;
   const claims = claimsOf(reading);

@@ -1,9 +1,9 @@
-/** Chance that can be repeated: the same seed gives the same campaign. */
+/** A reproducible random generator: the same seed gives the same campaign. */
 export interface Dice {
   /** At least 0, less than 1. */
   next(): number;
   chance(probability: number): boolean;
-  /** A whole number, both ends included. */
+  /** A whole number, including both limits. */
   between(least: number, most: number): number;
   pick<T>(from: readonly [T, ...T[]]): T;
 }
@@ -29,7 +29,7 @@ export function createDice(seed: number): Dice {
   };
 }
 
-/** One item of many, each as often as its weight says. */
+/** A random item, with probabilities proportional to the weights. */
 export function weighted<T>(dice: Dice, items: readonly (readonly [weight: number, item: T])[]): T | undefined {
   let left = dice.next() * items.reduce((sum, [weight]) => sum + weight, 0);
   return items.find(([weight]) => {

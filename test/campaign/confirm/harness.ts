@@ -6,10 +6,10 @@ import { definePlugin, z } from '@cinnabar/sdk';
 import { createMortalDriver } from './mortal-driver.js';
 import { createWitness } from './witness.js';
 
-/** discord.js itself asks Discord at most 50 things a second, which here would only be waiting. */
+/** discord.js itself sends at most 50 requests a second, so most of the time would be waiting. */
 const NO_THROTTLE = 1_000_000_000;
 
-/** The real host with the real `confirm` on a local Discord, which can be restarted and killed; and a tool whose every run is witnessed. */
+/** The real host with the real `confirm` on a local Discord, which can be restarted and killed, and a tool whose runs are recorded. */
 export async function openHarness() {
   const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-campaign-'));
   const disk = createMemoryDriver();
@@ -52,7 +52,7 @@ export async function openHarness() {
       driver = createMortalDriver(disk);
       host = await start(host);
     },
-    /** Nothing that the old process does from now on reaches the disk. */
+    /** Blocks all further writes of the old process. */
     async crash() {
       driver.kill();
       await host.stop();

@@ -1,6 +1,6 @@
 import type { Driver } from '@cinnabar/core';
 
-/** A disk as one process sees it: once the process is killed, nothing it does reaches the disk any more. */
+/** A view of a disk for one process: after `kill`, its writes have no effect. */
 export function createMortalDriver(disk: Driver): Driver & { kill(): void } {
   let dead = false;
   const alive = async <T>(act: () => Promise<T>): Promise<T> => {

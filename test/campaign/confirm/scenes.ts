@@ -6,13 +6,13 @@ import { type Harness, openHarness } from './harness.js';
 import { type Asked, TIME_LIMIT_MS } from './witness.js';
 
 const MOST_CALLS = 5;
-/** The local Discord keeps everything in memory: now and then the scene moves on to another. */
+/** A new local Discord is started after this number of calls, because it keeps everything in memory. */
 const CALLS_PER_TOWN = 1_000;
 
 /**
- * Interleavings end to end: real members' real reactions on a local Discord reach the real `confirm`, while time passes, cards are deleted,
- * plugins are reloaded, and the bot is restarted or killed.
- * `rounds` is how many calls there are, each with its own events, up to five at a time
+ * Interleavings end to end: members' reactions on a local Discord reach the real `confirm`, while time passes, cards are deleted, plugins are reloaded, and the
+ * bot is restarted or killed.
+ * `rounds` is the number of calls, of which up to five run at a time, each with random events.
  */
 export async function sceneRounds({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const counts: Record<string, number> = { 'end-to-end interleavings': rounds };
@@ -62,7 +62,7 @@ async function playScene({ harness, dice, channel, calls, counts }: Scene): Prom
   if (first === undefined) return;
   const anyCall = () => dice.pick([first, ...others]);
   let crashed = false;
-  /** Whether everything that was done has had its effect, so that what comes next is alone. */
+  /** Whether all decided calls have had their effect, so that the next decision is the only activity. */
   let quiet = true;
 
   const react = (emoji: string) => () => {
@@ -143,7 +143,7 @@ async function playScene({ harness, dice, channel, calls, counts }: Scene): Prom
 
 let asked = 0;
 
-/** Somebody asks for something, and the card is there. */
+/** Requests a call, and waits for its card. */
 async function ask(harness: Harness, channel: LocalChannel, requester: LocalUser): Promise<Asked> {
   const host = harness.host();
   const marker = `marker-${++asked}-`;

@@ -1,11 +1,11 @@
 import type { Driver } from '@cinnabar/core';
 import type { Dice } from './dice.js';
 
-/** A disk on which each write takes as long as the campaign likes, and which can be pulled out. */
+/** A disk on which the campaign controls the duration of each write, and which can fail. */
 export interface SlowDriver extends Driver {
-  /** Carries out one of the waiting writes, or makes it fail. `false` when none waits. */
+  /** Executes one of the waiting writes, or makes it fail. Returns `false` when none waits. */
   step(): boolean;
-  /** What waits is lost, and whoever waits for it waits for ever: the process is dead. */
+  /** Drops the waiting writes, whose promises never settle: the process is dead. */
   crash(): void;
   readonly failures: number;
 }

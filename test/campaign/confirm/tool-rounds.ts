@@ -18,8 +18,8 @@ import { hasEnded } from './witness.js';
 const TOOL = 'add_party_character';
 
 /**
- * Interleavings inside the tool service: a call that is held by a minimal interceptor, on a disk where each write takes its time, may fail, or is
- * lost in a crash; decisions, repeated decisions, reloads, changed policies and rights come at any moment in between.
+ * Interleavings in the tool service: a minimal interceptor holds a call, on a disk where a write takes time, may fail, or is lost in a crash. Meanwhile there
+ * are decisions, repeated decisions, reloads, and changed policies and rights at random moments.
  */
 export async function toolRounds(seed: number, rounds: number): Promise<CampaignResult> {
   const counts: Record<string, number> = { 'tool service interleavings': rounds };
@@ -91,7 +91,7 @@ async function playRound(dice: Dice, counts: Record<string, number>): Promise<re
     [0.5, () => shop.shutOut.clear()],
   ];
   function unloadConfirm() {
-    // As the host does with a plugin that guards tools.
+    // As the host does for a plugin that guards tools.
     shop.guardsDown.push('confirm');
     void confirm.scope.close().then(() => count('interceptor unloaded'));
   }
@@ -120,7 +120,7 @@ async function playRound(dice: Dice, counts: Record<string, number>): Promise<re
   if (crashAt <= steps) {
     driver.crash();
     count('crashes');
-    // What the dead process had been told before may still happen: it did, just before it died.
+    // Runs the continuations of writes that the dead process had completed, which may still have effects.
     for (let turn = 0; turn < 3; turn++) await nextTurn();
   } else {
     await finish();
@@ -136,7 +136,7 @@ async function playRound(dice: Dice, counts: Record<string, number>): Promise<re
     ...judgeEnd({ state: entry?.state, runs, outcome, crash: crashAt <= steps, failures: driver.failures }),
   ];
 
-  /** Lets everything that is under way come to its end, with a decision if there was none. */
+  /** Lets every running call end, with a decision if there was none. */
   async function finish() {
     for (let idle = 0; idle < 12; idle++) {
       while (driver.step()) {

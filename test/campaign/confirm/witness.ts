@@ -7,22 +7,22 @@ export const hasEnded = (state: CallState): boolean => ENDS.includes(state);
 
 export const TIME_LIMIT_MS = 60_000;
 
-/** One call that was asked for, and what happened around it. */
+/** A requested call, and the events around it. */
 export interface Asked {
   readonly callId: string;
   readonly requester: LocalUser;
   readonly card: LocalMessage;
   readonly at: number;
-  /** Counts restarts and reloads of `confirm`: a card of an earlier epoch can never be decided. */
+  /** Number of restarts and reloads of `confirm`: a card of an earlier epoch can never be decided. */
   readonly epoch: number;
   outcome?: SettledOutcome;
   deletedAt?: number;
-  /** The requester's first 👍 or 👎: the one that counts. */
+  /** The requester's first 👍 or 👎, which decides. */
   first?: { readonly approved: boolean; readonly at: number };
   runs: number;
 }
 
-/** Watches the effects, and says what must never be. */
+/** Records effects, and reports violations. */
 export function createWitness(clock: ManualClock) {
   const calls = new Map<string, Asked>();
   const violations: string[] = [];
@@ -35,7 +35,7 @@ export function createWitness(clock: ManualClock) {
     nextEpoch() {
       epoch += 1;
     },
-    /** Called by the effect itself. */
+    /** Called by the effect. */
     ran(callId: string) {
       const call = calls.get(callId);
       if (call === undefined) {
@@ -50,21 +50,21 @@ export function createWitness(clock: ManualClock) {
       else if (first.at > at + TIME_LIMIT_MS) violations.push(`${callId} ran after it had expired`);
       if (call.epoch !== epoch) violations.push(`${callId} ran after a restart or reload`);
     },
-    /** Somebody reacts. `true` when this is the requester's first decision. */
+    /** Records a reaction. @returns `true` for the requester's first decision */
     react(call: Asked, by: LocalUser, emoji: string): boolean {
       const decides = by === call.requester && (emoji === '👍' || emoji === '👎');
       if (!decides || call.first !== undefined) return false;
       call.first = { approved: emoji === '👍', at: clock.now() };
       return true;
     },
-    /** After a decision with nothing else going on: a 👍 in time has run, so that a campaign in which nothing runs is no success. */
+    /** Checks a decision without other activity: a timely 👍 must have run the call, so that a campaign without any run is a failure. */
     judgeAlone(call: Asked) {
       const { callId, runs, at, first } = call;
       const inTime = first !== undefined && first.at <= at + TIME_LIMIT_MS;
       if (call.epoch === epoch && inTime && first.approved && runs === 0)
         violations.push(`${callId} had its 👍 and did not run`);
     },
-    /** What must be true of a call when its scene is over. */
+    /** Checks a call at the end of its scene. */
     close(call: Asked, state: CallState | undefined, crashed: boolean) {
       const { callId, runs, outcome, card, deletedAt } = call;
       const ended = `is ${state ?? 'not in the ledger'}`;

@@ -2,20 +2,20 @@ import { z } from '@cinnabar/sdk';
 import { codesIn } from './requests.js';
 import type { Sighting } from './sightings.js';
 
-/** Shorter lines could be what a member says. */
+/** Minimum length of a line: members may write shorter ones by chance. */
 const FEWEST_WORDS = 3;
-/** Of a request, around what is found in it. */
+/** Number of characters of the request that are reported around a match. */
 const CONTEXT = 150;
 
-/** A request to a model, or what an agent was told, with when it came. */
+/** A request to a model, or a message to an agent, with its time. */
 export interface Told {
   readonly whom: string;
   readonly body: unknown;
 }
 
 /**
- * Lines that a bot posted and that no model wrote, found in what a model was told. In this guild every word of a model has a code in it, so all
- * other lines of a bot are the host's: receipts, answers of commands, notices, cards.
+ * Lines of a bot that no model wrote but that a model received. In this guild each text of a model contains a code, so all other lines of a bot are the host's:
+ * receipts, answers to commands, notices, cards.
  */
 export function bookkeepingIn(told: readonly Told[], sightings: readonly Sighting[]): readonly string[] {
   const lines = new Map<string, string>();
@@ -46,7 +46,7 @@ export function bookkeepingIn(told: readonly Told[], sightings: readonly Sightin
 
 const startOf = (words: string) => words.split(' ').slice(0, FEWEST_WORDS).join(' ');
 
-/** A line as it can be found again, however it is quoted, marked up or wrapped. */
+/** A line without quotation, markup and line breaks, for comparison. */
 function wordsOf(text: string): string {
   return text
     .replaceAll('\\n', ' ')
@@ -60,12 +60,12 @@ const messagesSchema = z.union([
   z.object({ input: z.unknown() }).transform(({ input }) => [input]),
   z.string().transform((text) => [text]),
 ]);
-/** What a tool returned is no part of the conversation. */
+/** The results of tools are not part of the conversation. */
 const RESULTS = new Set(['tool_result', 'function_call_output', 'tool_use', 'function_call']);
-/** A result, where a request is one text. */
+/** A result in a request that consists of one text. */
 const RESULT_LINE = /^\w+[<>]\[/u;
 
-/** The texts of a request's conversation; its instructions and tools are the same whatever was said. */
+/** The texts of a request's conversation; its instructions and tools are independent of the messages. */
 function spokenIn(body: unknown): readonly string[] {
   return textsOf(messagesSchema.safeParse(body).data ?? []);
 }

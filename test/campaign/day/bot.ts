@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url';
 import { z } from '@cinnabar/sdk';
 import type { Orders } from './child.js';
 
-/** A process of a bot whose clock the day moves. */
+/** A process of a bot whose clock the campaign moves. */
 export interface BotProcess {
-  /** Moves its clock; resolves when it is at rest, with whether there was anything to do. @throws when it has ended by itself */
+  /** Moves its clock; resolves when it is idle, with whether there was work. @throws when it has ended by itself */
   advance(byMs: number): Promise<boolean>;
-  /** Ends it at once, whatever it is doing. */
+  /** Kills it immediately. */
   kill(): Promise<void>;
 }
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 const restSchema = z.object({ moved: z.boolean() });
 
-/** Resolves when it is logged in. @throws when it ends by itself, with what it complained about */
+/** Resolves when it is logged in. @throws when it ends by itself, with its output */
 export async function startBot(orders: Orders): Promise<BotProcess> {
   const child = spawn(process.execPath, [CHILD, JSON.stringify(orders)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

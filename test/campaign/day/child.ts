@@ -1,6 +1,6 @@
 /**
- * One of the day's bots: `node child.js '<Orders as JSON>'`. Its clock stands still until the parent moves it, over the IPC channel, and each
- * move is answered once the bot is at rest. The parent ends it with SIGKILL.
+ * A bot of the campaign `day`: `node child.js '<Orders as JSON>'`. The parent moves its clock over the IPC channel, and the bot confirms each move once it is
+ * idle. The parent ends it with SIGKILL.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { writeSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { createHost } from '@cinnabar/core';
 import { definePlugin, z } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 
-/** What one process is started with. */
+/** The parameters of a process. */
 export interface Orders {
   readonly discordApi: string;
   readonly token: string;
@@ -19,27 +19,27 @@ export interface Orders {
   readonly prefix: string;
   readonly plugins: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Of plugins, for the whole bot. */
+  /** Global settings by plugin. */
   readonly settings: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** The channel in which `post_notice` posts. */
   readonly board: string;
-  /** On the day's clock. */
+  /** Start time on the campaign's clock. */
   readonly startsAt: number;
-  /** Requests to this address may stay open while nothing happens: an agent thinks. */
+  /** Requests to this address may stay open while the bot is idle, because agents take time. */
   readonly patientWith: string;
 }
 
 const moveSchema = z.object({ advanceMs: z.number() });
 
-/** Of real time, in a row: an answer may take a few turns of the event loop to become the next request. */
+/** Number of consecutive rounds of real time without activity: a response may take a few turns of the event loop to cause the next request. */
 const QUIET_ROUNDS = 4;
-/** As Node names what reads and writes files. */
+/** Node's names of the resources that read and write files. */
 const FILE_KINDS: ReadonlySet<string> = new Set(['FSReqPromise', 'FSReqCallback', 'CloseReq']);
 
 const orders: Orders = JSON.parse(process.argv[2] ?? '{}');
 const clock = createManualClock(orders.startsAt);
 
-/** The one tool with an effect that people can count: a message in the channel for notices. */
+/** The only tool with a countable effect: a message in the channel for notices. */
 const board = definePlugin({
   manifest: { id: 'board', version: '1.0.0', description: 'A notice board' },
   setup({ tool, client }) {
@@ -97,7 +97,7 @@ const { problems } = await host.start(orders.token);
 for (const { plugin, problem } of problems) writeSync(2, `${plugin}: ${problem}\n`);
 process.send?.({ ready: true });
 
-/** @returns a function that resolves when nothing is under way that does not wait for the clock; `true` when something was */
+/** @returns a function that resolves when the bot only waits for the clock, with whether there was other work */
 function watchWork(): () => Promise<boolean> {
   const open = new Set<object>();
   let activity = 0;

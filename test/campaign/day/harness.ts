@@ -24,13 +24,13 @@ export const PLACES = ['general', 'lounge', 'prefill', 'tavern', 'agents', 'work
 export type Place = (typeof PLACES)[number];
 
 const MEMBERS = 300;
-/** Those who talk; the others are there. */
+/** The members who write; the other members are passive. */
 const SPEAKERS = [
   ...['alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'grace', 'heidi', 'ivan', 'judy', 'kim', 'leo'],
   ...['mallory', 'nina', 'olaf', 'peggy', 'quinn', 'rita', 'sam', 'trudy', 'uma', 'victor', 'wendy', 'yuri'],
 ] as const;
 const MIDNIGHT = Date.UTC(2026, 0, 1);
-/** Real time. */
+/** Time limit in real time. */
 const PATIENCE_MS = 20_000;
 
 const COMMON = ['accounts', 'admin', 'ai', 'chat', 'confirm', 'llm'];
@@ -40,29 +40,29 @@ const PLUGINS: Readonly<Record<BotName, readonly string[]>> = {
 };
 export const PREFIX: Readonly<Record<BotName, string>> = { Cinnabar: '!', Opal: '?' };
 
-/** One of the two bots: what stands still when its process is killed. */
+/** One of the two bots, with the state that survives its process. */
 export interface Seat {
   readonly application: LocalApplication;
   readonly user: LocalUser;
-  /** What its model was asked, as it came over the wire. */
+  /** The requests to its model, as received. */
   readonly requests: readonly RecordedRequest[];
   isUp(): boolean;
-  /** Whether the model's service is out. */
+  /** Whether the model's service has an outage. */
   isOut: boolean;
   start(): Promise<void>;
   kill(): Promise<void>;
 }
 
-/** A guild of 300 on a local Discord, with two bots in processes of their own, two models' services and a Letta server; all on one clock. */
+/** A guild of 300 on a local Discord, with two bots in separate processes, two models' services and a Letta server, all on one clock. */
 export interface Harness extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly discord: LocalDiscord;
   readonly guild: LocalGuild;
   readonly places: Readonly<Record<Place, LocalChannel>>;
-  /** Owner of the guild and of both bots. */
+  /** The owner of the guild and of both bots. */
   readonly admin: LocalUser;
   readonly speakers: readonly [LocalUser, ...LocalUser[]];
-  /** Those who only say something now and then. */
+  /** Members who write only occasionally. */
   readonly others: readonly [LocalUser, ...LocalUser[]];
   readonly bots: Readonly<Record<BotName, Seat>>;
   readonly letta: LettaStandIn;
@@ -70,7 +70,7 @@ export interface Harness extends AsyncDisposable {
   readonly agentId: string;
   readonly requests: Requests;
   readonly sightings: Sightings;
-  /** Moves the clock of everybody, and resolves when nothing is under way that does not wait for it. */
+  /** Advances all clocks, and resolves when all processes only wait for the clock. */
   advance(byMs: number): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ export interface Verdict {
   readonly violations: readonly string[];
 }
 
-/** What must never be. */
+/** The kinds of violations. */
 const FAULTS = [
   'silent failures',
   'doubled effects',
@@ -20,16 +20,16 @@ const FAULTS = [
 ] as const;
 type Fault = { readonly fault: (typeof FAULTS)[number]; readonly what: string };
 
-/** What a member could see of something that they asked. */
+/** The events about a request that its member could see. */
 interface Seen {
   readonly asked: Asked;
-  /** Oldest first. */
+  /** Sightings about the request, oldest first. */
   readonly about: readonly Sighting[];
-  /** What excuses an answer, though not silence. */
+  /** Disturbances that excuse a missing answer, but not silence. */
   readonly excuses: readonly Disturbance[];
 }
 
-/** Holds what each member saw against what their request declares. It knows what stands on people's screens, and what models were told. */
+/** Compares what each member saw with what their request should cause, using the messages on the local Discord and the requests to models. */
 export function judge(harness: Harness, disturbances: readonly Disturbance[]): Verdict {
   const { requests, sightings, letta, bots } = harness;
   const seen = requests.all.map((asked): Seen => {
@@ -79,7 +79,7 @@ export function judge(harness: Harness, disturbances: readonly Disturbance[]): V
   };
 }
 
-/** Nothing at all within the limit; while the bot is offline, which people see, the limit stands still. */
+/** No reaction within the limit. The limit is suspended while the bot is offline, which members can see. */
 function silence(seen: Seen): readonly Fault[] {
   const { asked, about, excuses } = seen;
   const { wordWithinMs } = expectedOf(asked.kind);
@@ -96,7 +96,7 @@ function wrongAnswers(seen: Seen, { clock }: Harness): readonly Fault[] {
   const { answerWithinMs } = expectedOf(asked.kind);
   const times = answersOf(seen).size;
   if (times > 1) return [{ fault: 'doubled effects', what: `${describe(seen)}: answered ${times} times` }];
-  // A task whose member never decides waits for them.
+  // A task whose member never decides keeps waiting.
   const isWaiting = expectedOf(asked.kind).notice === true && asked.decision === 'nothing';
   const isDue = answerWithinMs !== undefined && clock.now() > asked.at + answerWithinMs && !isWaiting;
   if (times === 1 || !isDue || excuses.length > 0) return [];
@@ -118,7 +118,7 @@ function wrongNotices(seen: Seen, harness: Harness): readonly Fault[] {
   return found.flatMap(([holds, fault, what]) => (holds ? [{ fault, what: `${describe(seen)}: ${what}` }] : []));
 }
 
-/** What a mind or a tool did after the admin had read that it is off. */
+/** Answers and effects after the admin has read that the plugin is disabled. */
 function actsWhileOff(
   { knownSince, to, kinds, forbids }: Disturbance,
   { sightings, requests }: Harness,
@@ -136,7 +136,7 @@ function actsWhileOff(
   });
 }
 
-/** Whether this tells the member of what they asked. */
+/** Whether a message is about a request of the member. */
 function isAbout(sighting: Sighting, asked: Asked, bot: LocalUser): boolean {
   const { message, text, what, isBot, at } = sighting;
   const { code, kind, who, where, message: question } = asked;

@@ -12,25 +12,25 @@ import {
 import { namedIn } from '../../plugins/relay/harness.js';
 import { type Asked, answeredIn, type BotName, codesIn, type Kind, type Requests } from './requests.js';
 
-/** What a member's words may be about for a model that answers in a channel. */
+/** The kinds of requests that a model in a channel answers. */
 const CHAT_KINDS: ReadonlySet<Kind> = new Set(['question', 'notice']);
 const TASK_KINDS: ReadonlySet<Kind> = new Set(['task', 'asking task', 'night task']);
-/** A question that could not be answered so long ago is not taken up again. */
+/** Maximum age of a failed question that is answered later. */
 const FRESH_MS = 150_000;
 
 interface MindOptions {
   readonly bot: BotName;
   readonly requests: Requests;
   readonly now: () => number;
-  /** Whether the model's service is out. */
+  /** Whether the model's service has an outage. */
   readonly isOut: () => boolean;
-  /** The latest request as it came over the wire. */
+  /** The latest request, as received. */
   readonly body: () => unknown;
 }
 
 /**
- * The model of one bot, for all that asks it: it answers each code with `re` and the code, calls the tool for notices, and works on tasks
- * step by step. It goes by what stands in the request, so that a request that is repeated gets the same answer.
+ * The model of one bot, for all its plugins: it answers each code with `re` and the code, calls the tool for notices, and works on tasks step by step. Its
+ * answer depends only on the request, so that a repeated request gets the same answer.
  */
 export function createMind({ bot, requests, now, isOut, body }: MindOptions): ModelScript {
   const pendingIn = (text: string, kinds: ReadonlySet<Kind>): readonly Asked[] => {
@@ -94,7 +94,7 @@ export function createMind({ bot, requests, now, isOut, body }: MindOptions): Mo
   };
 }
 
-/** An agent at the Letta server: it takes its time, then answers through the bot's own tools. */
+/** An agent at the Letta server: it waits, then answers with the bot's tools. */
 export function createAgent(requests: Requests) {
   const active = new Set<string>();
   const out = new Set<Asked>();
@@ -124,9 +124,9 @@ export function createAgent(requests: Requests) {
   };
   return {
     script,
-    /** Whether it is doing something else than waiting for the clock. */
+    /** Whether it does anything else than waiting for the clock. */
     isActive: () => active.size > 0,
-    /** What it has been told, and not finished. */
+    /** Requests that it has received and not finished. */
     out: (): ReadonlySet<Asked> => out,
   };
 }

@@ -1,6 +1,6 @@
 import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-discord';
 
-/** The two bots of this program that share the guild. */
+/** The two bots of this program in the guild. */
 export const BOTS = ['Cinnabar', 'Opal'] as const;
 export type BotName = (typeof BOTS)[number];
 
@@ -8,13 +8,13 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** What a member who asks for something of this kind expects to see. */
+/** The expected reaction to a kind of request. */
 interface Expectation {
-  /** Some word about it, whatever it says: an answer, a card, a status, a sentence why not. */
+  /** Limit for any reaction: an answer, a card, a status, or a sentence about a refusal. */
   readonly wordWithinMs: number;
-  /** The answer with its code, exactly once; `undefined` where the word is all that there is. */
+  /** Limit for the answer with its code, exactly once; `undefined` when no answer with the code is expected. */
   readonly answerWithinMs?: number;
-  /** Whether it puts a notice on the board, once, if its member approves. */
+  /** Whether it posts a notice, once, if its member approves. */
   readonly notice?: true;
 }
 
@@ -33,9 +33,9 @@ export const expectedOf = (kind: Kind): Expectation => EXPECTED[kind];
 
 export type Decision = '👍' | '👎' | 'nothing';
 
-/** Something that a member asks of a bot. */
+/** A request of a member to a bot. */
 export interface Asked {
-  /** Stands in the message, and in all that comes of it; what the models say has it behind `re`. */
+  /** A code in the request and in all messages about it; texts of models contain it after `re`. */
   readonly code: string;
   readonly kind: Kind;
   readonly bot: BotName;
@@ -43,24 +43,24 @@ export interface Asked {
   readonly where: LocalChannel;
   readonly message: LocalMessage;
   readonly at: number;
-  /** What the member does with its card, and how long after they have seen it. */
+  /** The member's decision on the card, and its delay after the card's appearance. */
   readonly decision: Decision;
   readonly decideAfterMs: number;
   /** How long an agent works on it. */
   readonly agentTakesMs: number;
-  /** Set once they have decided. */
+  /** Set once the member has decided. */
   decidedAt?: number;
 }
 
 const CODE = /\bzq\d+\b/g;
 
-/** The codes in a text, in their order. */
+/** The codes in a text, in order. */
 export const codesIn = (text: string): readonly string[] => text.match(CODE) ?? [];
 /** The codes that a text answers. */
 export const answeredIn = (text: string): readonly string[] =>
   [...text.matchAll(/\bre (zq\d+)\b/g)].map(([, code = '']) => code);
 
-/** All that was asked in a day, by code. */
+/** All requests of a day, by code. */
 export class Requests {
   readonly all: Asked[] = [];
   readonly #byCode = new Map<string, Asked>();

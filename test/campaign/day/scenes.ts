@@ -12,7 +12,7 @@ export interface Scene {
   readonly dice: Dice;
 }
 
-/** Where each bot is talked to. */
+/** The channels in which members write to each bot. */
 const ROOMS: Readonly<Record<BotName, readonly [Place, ...Place[]]>> = {
   Cinnabar: ['general', 'general', 'prefill', 'lounge'],
   Opal: ['general', 'lounge'],
@@ -26,7 +26,7 @@ const TALK = [
   'nice one',
 ] as const;
 
-/** The admin lets everybody in: an agent, a persona, a channel in which the model goes on with a text. */
+/** The admin sets up an agent, a persona, and a channel in prefill mode. */
 export function opening({ story, harness }: Scene): void {
   const { admin, places, agentId } = harness;
   const lines: readonly (readonly [Place, string])[] = [
@@ -50,7 +50,7 @@ export function opening({ story, harness }: Scene): void {
   );
 }
 
-/** Everybody asks something, of both bots, in channels that they share; and reads why and for how much. */
+/** Every member asks both bots, in shared channels, and requests reasons and costs. */
 export function morning({ story, harness, dice }: Scene): void {
   for (let left = 18; left > 0; left -= 1) {
     const at = story.between('08:00', '08:40');
@@ -67,7 +67,7 @@ export function morning({ story, harness, dice }: Scene): void {
     story.ask(story.between('08:00', '08:40'), { kind: 'agent', where: 'agents' });
 }
 
-/** Commands whose answers are no part of a conversation. */
+/** Commands whose answers are not part of a conversation. */
 function bookkeeping({ story, harness, dice }: Scene, where: Place, from: string, to: string): void {
   const lines = ['why', 'cost', 'help', 'set chat', 'ai status', 'cost channel'] as const;
   for (const line of lines) {
@@ -88,7 +88,7 @@ function bookkeeping({ story, harness, dice }: Scene, where: Place, from: string
   }
 }
 
-/** Cards, tasks, and a model that is away for a while. */
+/** Cards, tasks, and an outage of a model. */
 export function noon(scene: Scene): void {
   const { story, dice } = scene;
   for (let left = 8; left > 0; left -= 1) {
@@ -109,7 +109,7 @@ export function noon(scene: Scene): void {
   bookkeeping(scene, 'general', '12:10', '12:45');
 }
 
-/** The admin switches things off while they are in use, and on again. */
+/** The admin disables plugins while they are in use, and enables them again. */
 export function evening({ story, dice }: Scene): void {
   const switches: readonly Omit<Switch, 'forMs'>[] = [
     { off: '!plugin disable board', on: '!plugin enable board', kinds: ['notice', 'task'], forbids: 'notices' },
@@ -130,7 +130,7 @@ export function evening({ story, dice }: Scene): void {
     const at = story.time('18:00') + index * 15 * MINUTE + dice.between(0, 120) * SECOND;
     const forMs = dice.between(60, 480) * SECOND;
     story.switch(at, { ...one, forMs });
-    // Some are under way when it goes off, some come while it is off, some when it is on again.
+    // Requests before, during and after the time in which it is disabled.
     for (const offset of [
       -dice.between(1, 20) * SECOND,
       dice.between(5, 50) * SECOND,
@@ -142,7 +142,7 @@ export function evening({ story, dice }: Scene): void {
   }
 }
 
-/** Tasks that wait for their members until the morning; and a crash while a card waits, a task runs and an agent is at work. */
+/** Tasks that wait for their members until the morning; and a crash while a card waits, a task runs and an agent works. */
 export function night({ story, harness, dice }: Scene): void {
   const [first, second, third, ...sleepers] = harness.speakers;
   const tillMorning = () => dice.between(story.time('32:05'), story.time('32:40')) - story.time('23:00');
@@ -193,7 +193,7 @@ export function night({ story, harness, dice }: Scene): void {
     story.crash('Opal', story.between('23:10', '23:30'), dice.between(15, 300) * SECOND);
 }
 
-/** Those who slept see what became of it. */
+/** Members who were absent see the results. */
 export function nextMorning({ story, dice }: Scene): void {
   for (let left = 6; left > 0; left -= 1) {
     const bot: BotName = dice.chance(0.4) ? 'Opal' : 'Cinnabar';

@@ -2,18 +2,18 @@ import type { LocalChannel, LocalDiscord, LocalMessage, LocalUser } from '@cinna
 import { MessageFlags } from 'discord.js';
 import { codesIn } from './requests.js';
 
-/** Something that came to stand, or was changed, on people's screens. */
+/** A message or reaction that appeared or changed on people's screens. */
 export interface Sighting {
   readonly at: number;
   readonly what: 'says' | 'edits' | 'deletes' | 'reacts';
   readonly message: LocalMessage;
   readonly author: string;
   readonly isBot: boolean;
-  /** As it stood then; of a reaction, the emoji. */
+  /** The text at that time; for a reaction, the emoji. */
   readonly text: string;
 }
 
-/** All that a message shows: its text, its embeds, its files. */
+/** The visible content of a message: its text, its embeds, its files. */
 export function textOf({ content, embeds, attachments }: LocalMessage): string {
   const shown = embeds.flatMap(({ title, description, fields = [] }) => [
     title ?? '',
@@ -24,7 +24,7 @@ export function textOf({ content, embeds, attachments }: LocalMessage): string {
   return [content, ...shown, ...files].filter((part) => part !== '').join('\n');
 }
 
-/** Keeps everything that people can see on the local Discord, with the local time. */
+/** Records all visible events on the local Discord, with their local time. */
 export class Sightings {
   readonly all: Sighting[] = [];
   readonly #listeners = new Set<(sighting: Sighting) => void>();
@@ -50,7 +50,7 @@ export class Sightings {
     this.#listeners.add(listener);
   }
 
-  /** What the bots have said, that one of whose versions this holds of. */
+  /** Messages of the bots of which one version satisfies the condition. */
   said(is: (sighting: Sighting) => boolean): readonly Sighting[] {
     return this.all.filter((one) => one.isBot && (one.what === 'says' || one.what === 'edits') && is(one));
   }
@@ -61,14 +61,14 @@ export class Sightings {
   }
 }
 
-/** Whether a person finds this in their own client. */
+/** Whether the message is visible in this user's client. */
 export function isSeenBy({ message }: Sighting, user: LocalUser): boolean {
   const { channel, visibleTo } = message;
   if (visibleTo !== undefined) return visibleTo === user;
   return channel.isDm ? channel.recipients.includes(user) : channel.guild?.members.has(user.id) === true;
 }
 
-/** Whether this is about somebody or something of theirs: what they said, an answer to it, a mention, their codes, their direct messages. */
+/** Whether it concerns a user: their messages, answers, mentions, codes or direct messages. */
 export function concerns(sighting: Sighting, user: LocalUser, codes: ReadonlySet<string>): boolean {
   const { message, text } = sighting;
   const { author, replyTo, mentions, channel, visibleTo } = message;

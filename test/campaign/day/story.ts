@@ -6,22 +6,22 @@ import type { Sighting } from './sightings.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-/** Once something has happened, the clock moves in steps of a quarter of the time that has passed since. */
+/** After an event, the clock moves in steps of a quarter of the time since the event. */
 const STEPS_PER_FOLD = 4;
 const LONGEST_STEP_MS = 5 * MINUTE;
 
-/** Something that excuses an answer, though never silence. */
+/** An event that excuses a missing answer, but not silence. */
 export interface Disturbance {
   readonly why: 'outage' | 'crash' | 'off';
   readonly bot: BotName;
   readonly from: number;
-  /** Grows while it lasts. */
+  /** Its end, extended while it lasts. */
   to: number;
-  /** What it touches; everything of that bot where it is left out. */
+  /** The affected kinds of requests; default: all of that bot. */
   readonly kinds?: ReadonlySet<Kind>;
-  /** Of what is off: what may not come any more, … */
+  /** For a disabled plugin: the effects that are forbidden … */
   readonly forbids?: Switch['forbids'];
-  /** … once the admin has read that it is off. */
+  /** … once the admin has read that it is disabled. */
   knownSince?: number;
 }
 
@@ -30,7 +30,7 @@ export interface Request {
   readonly where: Place;
   readonly bot?: BotName;
   readonly who?: LocalUser;
-  /** The whole message, for commands. */
+  /** The complete message, for commands. */
   readonly line?: string;
   readonly replyTo?: () => LocalMessage | undefined;
   readonly decision?: Decision;
@@ -38,12 +38,12 @@ export interface Request {
   readonly agentTakesMs?: number;
 }
 
-/** Turns off something of Cinnabar's for a while. */
+/** Disables a part of Cinnabar for a while. */
 export interface Switch {
   readonly off: string;
   readonly on: string;
   readonly kinds: readonly [Kind, ...Kind[]];
-  /** Where only a tool is off, its mind still answers. */
+  /** With only a tool disabled, the responder still answers. */
   readonly forbids: 'answers' | 'notices';
   readonly forMs: number;
 }
@@ -53,10 +53,10 @@ interface Moment {
   readonly act: () => void | Promise<void>;
 }
 
-/** The day as it is played: what happens when, and what people do about what they see. */
+/** The script of a day: scheduled events, and members' reactions to what they see. */
 export class Story {
   readonly disturbances: Disturbance[] = [];
-  /** A minute after the bots are there. */
+  /** A minute after the bots are online. */
   readonly begins: number;
   readonly midnight: number;
   readonly #town: Harness;
@@ -72,13 +72,13 @@ export class Story {
     harness.sightings.onSighting((sighting) => this.#react(sighting));
   }
 
-  /** A moment of the day; from `24:00` on, of the next one. */
+  /** A time of the day; from `24:00` on, of the next day. */
   time(clock: string): number {
     const [hours = 0, minutes = 0] = clock.split(':').map(Number);
     return this.midnight + (hours * 60 + minutes) * MINUTE;
   }
 
-  /** Some moment between two of the day. */
+  /** A random time between two others. */
   between(from: string, to: string): number {
     return this.#dice.between(this.time(from), this.time(to));
   }
@@ -87,24 +87,24 @@ export class Story {
     this.#moments.push({ at, act });
   }
 
-  /** A member asks for something; who, and how they decide about its card, falls to the dice where the scene does not say. */
+  /** A member's request; member and decision are random unless the scene specifies them. */
   ask(at: number, request: Request): void {
     this.at(at, () => void this.#ask(request));
   }
 
-  /** Something that nobody asks a bot. */
+  /** A message that is not for a bot. */
   chat(at: number, where: Place, text: string): void {
     this.at(at, () => {
       this.#dice.pick(this.#town.others).say(this.#town.places[where], text);
     });
   }
 
-  /** The admin writes a command to Cinnabar. */
+  /** A command of the admin to Cinnabar. */
   admin(at: number, line: string, where: Place = 'office'): void {
     this.ask(at, { kind: 'command', where, who: this.#town.admin, line });
   }
 
-  /** A model's service answers nobody for a while. */
+  /** An outage of a model's service. */
   outage(bot: BotName, at: number, forMs: number): void {
     this.at(at, () => {
       const disturbance = this.#disturb({ why: 'outage', bot, from: at, to: at + forMs });
@@ -115,7 +115,7 @@ export class Story {
     });
   }
 
-  /** The bot's process is killed as soon as `when` holds, and started again later. */
+  /** Kills the bot's process as soon as `when` holds, and starts it again later. */
   crash(bot: BotName, at: number, downMs: number, when: () => boolean = () => true): void {
     const seat = this.#town.bots[bot];
     const attempt = async (): Promise<void> => {
@@ -128,7 +128,7 @@ export class Story {
     this.at(at, attempt);
   }
 
-  /** The admin switches something off, and on again. */
+  /** The admin disables a plugin or tool, and enables it again. */
   switch(at: number, { off, on, kinds, forbids, forMs }: Switch): void {
     this.at(at, () => {
       const said = this.#ask({ kind: 'command', where: 'office', who: this.#town.admin, line: off });
@@ -148,7 +148,7 @@ export class Story {
     });
   }
 
-  /** Plays everything up to a moment. */
+  /** Plays all events up to a time. */
   async play(until: number): Promise<void> {
     const { clock } = this.#town;
     while (clock.now() < until) {
@@ -169,7 +169,7 @@ export class Story {
     return disturbance;
   }
 
-  /** `undefined` while the bot is offline, which people see: they ask when it is back. */
+  /** `undefined` while the bot is offline, which members see: they ask when it is back. */
   #ask(request: Request): Asked | undefined {
     const { kind, bot = 'Cinnabar', who = this.#dice.pick(this.#town.speakers) } = request;
     const { requests, clock, places, bots } = this.#town;
@@ -181,7 +181,7 @@ export class Story {
     const code = requests.nextCode();
     const replyTo = request.replyTo?.();
     const where = replyTo?.channel ?? places[request.where];
-    // What is asked must be known before anything sees the message.
+    // The request is recorded before its message is sent.
     const at = clock.now();
     const message = who.say(
       where,
@@ -223,7 +223,7 @@ export class Story {
     }
   }
 
-  /** What people do about what they see: they press 👍 or 👎 on their cards, and answer the questions of their tasks. */
+  /** Members' reactions to messages: they press 👍 or 👎 on their cards, and answer questions of their tasks. */
   #react({ at, message, text, isBot, what }: Sighting): void {
     if (what === 'says' || what === 'edits') this.#latest = at;
     if (!isBot || what !== 'says') return;

@@ -3,7 +3,7 @@ import { concerns, nameOf, type Sighting } from './sightings.js';
 
 const LONGEST = 200;
 
-/** What each member who asked for something saw of it, in the order of the day. */
+/** The sightings about each request, in the order of the day. */
 export function transcriptOf({ requests, sightings, speakers, admin }: Harness): readonly string[] {
   return [admin, ...speakers].flatMap((user) => {
     const codes = new Set(requests.all.filter(({ who }) => who === user).map(({ code }) => code));

@@ -15,13 +15,13 @@ const STEP_MS = 1_000;
 const QUIET_TURNS = 3;
 const GUILDS_PER_SHARD = 2;
 
-/** The real host on a local Discord with one or more shards, and what reached its handlers. */
+/** The real host on a local Discord with one or more shards, and the events that reached its handlers. */
 export interface City extends AsyncDisposable {
   readonly discord: LocalDiscord;
   readonly clock: ManualClock;
   readonly host: Host;
   readonly shards: number;
-  /** One in each guild; the guilds are spread over all shards. */
+  /** One channel in each guild; the guilds are distributed over all shards. */
   readonly channels: readonly LocalChannel[];
   readonly alice: LocalUser;
   /** How often each message and each slash command was handled, by its number. */
@@ -29,13 +29,13 @@ export interface City extends AsyncDisposable {
   shardOf(channel: LocalChannel): number;
   /** Resolves when the bot has logged in. */
   readonly started: Promise<void>;
-  /** Whether every shard is ready, on one socket each. */
+  /** Whether every shard is ready, with one socket each. */
   whole(): boolean;
-  /** Lets time pass, a second at most at once, and what follows from it happen; `during` is called before each step. */
+  /** Advances the time in steps of at most a second, each with its consequences; `during` is called before each step. */
   pass(ms: number, during?: () => void): Promise<void>;
 }
 
-/** @param before called when Discord is there and the bot is not yet */
+/** @param before called after the local Discord has started and before the bot has */
 export async function openCity(
   shards: number,
   names: NameServer,
@@ -55,7 +55,7 @@ export async function openCity(
   const alice = discord.createUser({ name: 'alice' });
   const application = discord.createApplication({ name: 'Cinnabar', owner: you });
   const channels = Array.from({ length: GUILDS_PER_SHARD * shards }, (_, index) => {
-    // The shard follows from the millisecond in the id.
+    // A guild's shard depends on the millisecond in its id.
     clock.advance(1);
     const guild = discord.createGuild({ name: `Guild ${index}`, owner: you });
     guild.invite(application);
@@ -126,7 +126,7 @@ export async function openCity(
       handled.size,
       host.client.ws.shards.map(({ status }) => status).join(),
     ].join('/');
-  /** Resolves when what happens by itself, on sockets, has happened. */
+  /** Resolves when the sockets are idle. */
   const quiet = async () => {
     let last = '';
     for (let same = 0; same < QUIET_TURNS; ) {

@@ -1,13 +1,13 @@
 import dns from 'node:dns';
 import { mock } from 'node:test';
 
-/** The name under which clients find the gateway. */
+/** The host name of the gateway. */
 export const GATEWAY_HOST = 'gateway.cinnabar.test';
 
-/** `there`: at the local Discord. `elsewhere`: at an address where nothing listens. `unknown`, `unanswered`: name resolution fails. */
+/** `there`: the local Discord. `elsewhere`: an address without a server. `unknown`, `unanswered`: name resolution fails. */
 export type Resolution = 'there' | 'elsewhere' | 'unknown' | 'unanswered';
 
-/** Name resolution of this process, with the gateway's name under control. Each attempt to connect looks it up once. */
+/** Controls the name resolution of the gateway's host in this process. Each attempt to connect resolves it once. */
 export interface NameServer extends Disposable {
   resolution: Resolution;
   readonly lookups: number;

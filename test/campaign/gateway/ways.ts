@@ -2,26 +2,29 @@ import type { LocalDiscord } from '@cinnabar/local-discord';
 import type { Dice } from '../confirm/dice.js';
 import type { NameServer } from './names.js';
 
-/** As Discord has it. */
+/** Discord's interval. */
 export const HEARTBEAT_MS = 41_250;
 
-/** One way in which the gateway fails. */
+/** A way in which the gateway fails. */
 export interface Way {
   readonly name: string;
   readonly begin: (discord: LocalDiscord, names: NameServer) => void;
-  /** Called with each step while it lasts. */
+  /** Called with each step of the outage. */
   readonly each?: (discord: LocalDiscord) => void;
-  /** Discord gives the session up: it cannot be resumed. */
+  /** Whether Discord invalidates the session: it cannot be resumed. */
   readonly endsSession?: boolean;
-  /** Each attempt succeeds: it is not the schedule that bounds them, but how often they fail. How often in that time, beside `each`. */
+  /**
+   * Set when each attempt to connect succeeds, so that the schedule does not limit their number: the number of failures in an outage, in addition to those of
+   * `each`.
+   */
   readonly failures?: (outageMs: number) => number;
-  /** It can also be so when the bot starts. */
+  /** Whether it can also occur during the bot's start. */
   readonly atStart?: boolean;
 }
 
-/** Codes after which a session may be resumed; 1006 is a socket that is cut. */
+/** Close codes after which a session may be resumed; 1006 is a cut socket. */
 const RESUMABLE = [1000, 1001, 1011, 1012, 1013, 4000, 4001, 4002, 4005, 4008] as const;
-/** Codes with which Discord ends the session, too. */
+/** Close codes with which Discord also ends the session. */
 const ENDING = [4003, 4007, 4009] as const;
 
 const closing = (code: number, endsSession: boolean): Way => ({
@@ -34,7 +37,7 @@ const closing = (code: number, endsSession: boolean): Way => ({
   },
 });
 
-/** Every way, with codes as the dice fall. */
+/** All ways, with random close codes. */
 export const waysToFail = (dice: Dice): readonly [Way, ...Way[]] => [
   {
     name: 'refused with 503',

@@ -5,13 +5,13 @@ import type { Decks } from './decks.js';
 import { looksLikeNote, wordsOf } from './expected.js';
 import { readPrompt, type Said } from './prompt.js';
 
-/** A server with an agent at a stand-in of its server, which keeps what it is told. */
+/** A server with an agent at a stand-in, which records its prompts. */
 export interface Agents extends AsyncDisposable {
-  /** Members with hostile names talk to the agent. @returns how what it is told differs from what was said */
+  /** Members with hostile names write to the agent. @returns differences between the prompts and the messages */
   play(decks: Decks, dice: Dice): Promise<readonly string[]>;
 }
 
-/** Prompts for one channel, and turns of one member, keep a distance. */
+/** Minimum interval between prompts for one channel, and between turns of one member. */
 const DISTANCE_MS = 61_000;
 
 export async function openAgents(): Promise<Agents> {
@@ -53,7 +53,7 @@ function openPlace(bot: AgentBot, guild: LocalGuild, decks: Decks, dice: Dice): 
   return dice.chance(0.5) ? channel : bot.alice.startThread(channel, decks.draw('thread').text);
 }
 
-/** Replies to replies, edited at times. */
+/** Replies to replies, some of them edited. */
 function talk(bot: AgentBot, channel: LocalChannel, mallory: LocalUser, decks: Decks, dice: Dice): LocalMessage[] {
   const chain: LocalMessage[] = [];
   for (let left = dice.between(0, 3); left > 0; left -= 1) {
@@ -94,7 +94,7 @@ function judge(prompt: string, messages: readonly LocalMessage[], roles: number)
 function compare({ id, messageId, lines }: Said, truth: LocalMessage, isAsked: boolean): readonly string[] {
   const text = lines.join('\n').replace(/‹U\+[0-9A-F]+›/gu, '');
   const isTrue = isAsked || (id === truth.author.id && messageId === truth.id);
-  // Of a message that others reply to, the first thousand characters are shown.
+  // A prompt shows the first thousand characters of a message that others reply to.
   const said = wordsOf(text);
   const wanted = wordsOf(truth.content);
   return [

@@ -1,7 +1,7 @@
 import type { Dice } from '../confirm/dice.js';
 import { DESCRIPTIONS, FILES, NAMES, TEXTS } from './corpus.js';
 
-/** Where an attempt is put in place, and the texts that can stand there. */
+/** The surfaces on which attempts are placed, and the texts that each can contain. */
 export const SURFACES = {
   nickname: NAMES,
   webhook: NAMES,
@@ -31,18 +31,18 @@ export const SURFACES = {
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
 export type Surface = keyof typeof SURFACES;
 
-/** One text in one place. */
+/** One text on one surface. */
 export interface Attempt {
   readonly name: string;
   readonly text: string;
 }
 
-/** Deals the attempts of each surface, each once before any comes again, in the order of a seed. */
+/** Draws the attempts of each surface in random order, each once before any is repeated. */
 export interface Decks {
   draw(surface: Surface): Attempt;
-  /** Names of what has been drawn since the last time. */
+  /** Names of the attempts that were drawn since the last call. */
   takeDrawn(): readonly string[];
-  /** How many different attempts have been drawn so far. */
+  /** Number of different attempts so far. */
   readonly tried: number;
 }
 
@@ -50,7 +50,7 @@ export const ATTEMPTS = Object.values(SURFACES).reduce((sum, texts) => sum + Obj
 
 export function createDecks(dice: Dice): Decks {
   const decks = new Map<Surface, Attempt[]>();
-  // Tools are described in every request.
+  // Every request contains the tools' descriptions.
   const tried = new Set(attemptsOf('tool description').map(({ name }) => name));
   let drawn: string[] = [];
   return {

@@ -1,17 +1,17 @@
 import { LINE_END, type Piece, type ReadRequest } from './transcript.js';
 
-/** What was truly said, and by whom. */
+/** An actual message or tool call, with its author. */
 export type Truth =
   | {
       readonly kind: 'spoken';
-      /** The id of who said it: one name each. */
+      /** The author, each under one name. */
       readonly speaker: string;
       readonly text: string;
-      /** Names in its text are shown as the model knows people by them: only how it begins is compared. */
+      /** Whether the text contains names, which the model sees in another form: then only its beginning is compared. */
       readonly open?: boolean;
-      /** The notes that the host puts behind it, by how they begin, in order. */
+      /** The beginnings of the notes that the host appends, in order. */
       readonly notes: readonly string[];
-      /** Its notes stand around the texts of its files, too. */
+      /** Whether its notes also surround the texts of its files. */
       readonly around?: boolean;
     }
   | { readonly kind: 'own'; readonly text: string }
@@ -20,7 +20,7 @@ export type Truth =
 
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0\u2800]/gu;
 
-/** Letters and digits alone: layout, backslashes and hidden characters may differ, words may not. */
+/** Only letters and digits: layout, backslashes and hidden characters may differ, words may not. */
 export const wordsOf = (text: string): string =>
   text
     .normalize('NFKC')
@@ -30,13 +30,13 @@ export const wordsOf = (text: string): string =>
 const folded = (name: string): string => wordsOf(name).toLowerCase();
 const NOT_MEMBERS = new Set(['cinnabar', 'system', 'assistant', 'user', 'human', 'developer', 'tool', 'function']);
 
-/** Whether a reader who sees no hidden characters takes a line for one of the host's notes. */
+/** Whether a reader who sees no hidden characters would take a line for a note of the host. */
 export function looksLikeNote(line: string): boolean {
   const seen = line.normalize('NFKC').replace(INVISIBLE, '').trim();
   return /^\[.*\]$/u.test(seen) || /^not run yet:/iu.test(seen);
 }
 
-/** How a request differs from what was truly said; empty when it does not. */
+/** Differences between a request and the actual messages; empty when there are none. */
 export function differences({ pieces }: Pick<ReadRequest, 'pieces'>, truths: readonly Truth[]): readonly string[] {
   const problems: string[] = [];
   const wanted = withMergedOwn(truths);
@@ -79,7 +79,7 @@ function compareSpoken(
   ];
 }
 
-/** A line that holds one note, and nothing that could be the end of it and the beginning of another. */
+/** Whether a line contains one note, and no text that could end it and begin another. */
 function isOneNote(line: string, opening: string): boolean {
   return line.startsWith(opening) && /^\[[^[\]]*\]$/u.test(line.normalize('NFKC'));
 }
@@ -98,7 +98,7 @@ function labelProblems(labels: ReadonlyMap<string, string>): readonly string[] {
   });
 }
 
-/** What the bot says in several messages in a row is read in one go. */
+/** Consecutive messages of the bot are read as one. */
 function withMergedOwn<T extends Piece | Truth>(pieces: readonly T[]): readonly T[] {
   const merged: T[] = [];
   for (const piece of pieces) {

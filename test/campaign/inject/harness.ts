@@ -4,33 +4,33 @@ import { callToolRaw, type ModelStep, type RecordedRequest, say, startAnthropicS
 import { definePlugin, type Plugin, SettingsCatalog, z } from '@cinnabar/sdk';
 import { attemptsOf } from './decks.js';
 
-/** A host whose model is a stand-in of a real provider's service: what reaches it is what a model would read. */
+/** A host whose model is a stand-in for a real provider's service, so that its requests are those that a model would receive. */
 export interface Harness extends AsyncDisposable {
   readonly host: TestHost;
   /** Another bot, which can use webhooks and embeds. */
   readonly parrot: LocalApplication;
-  /** What every request has in common, by what it is; as first seen. */
+  /** The common parts of all requests, as first seen. */
   readonly common: Map<string, string>;
-  /** What the tool `look` returns next. */
+  /** The next result of the tool `look`. */
   shelf: string;
-  /** A server with the honest members and the bots in it. */
+  /** Creates a server with the honest members and the bots. */
   openGuild(name: string): Promise<LocalGuild>;
-  /** Somebody with a hostile name. */
+  /** Creates a member with a hostile name. */
   newcomer(guild: LocalGuild, nick: string | null): LocalUser;
   /** Posts as the other bot. */
   post(channel: LocalChannel, message: Posted): Promise<void>;
-  /** Does something; the requests to the model that follow from it, answered by the steps in order. */
+  /** Runs a task whose requests to the model are answered by the steps in order. @returns the requests */
   during(task: () => unknown, ...steps: readonly ModelStep[]): Promise<readonly RecordedRequest[]>;
 }
 
 export interface Posted {
   readonly content?: string;
   readonly embeds?: readonly { readonly title?: string; readonly description?: string }[];
-  /** Through a webhook, under this name. */
+  /** Posts through a webhook, under this name. */
   readonly username?: string;
 }
 
-/** Takes prefilled answers, as older models do. */
+/** A model that accepts prefill, as older models do. */
 const MODEL = 'claude-haiku-4-5';
 
 export async function openHarness(): Promise<Harness> {
@@ -113,7 +113,7 @@ export async function openHarness(): Promise<Harness> {
   };
 }
 
-/** A persona's plan is the only call that its request allows. */
+/** In a request for a persona's plan, the plan is the only possible call. */
 function fitting(step: ModelStep, tools: readonly string[], system: string): ModelStep {
   const [only, ...more] = tools;
   const isPlan = system.startsWith('I am ') && step.kind === 'reply' && step.text !== undefined;
@@ -121,7 +121,7 @@ function fitting(step: ModelStep, tools: readonly string[], system: string): Mod
   return callToolRaw(only, step.text ?? '');
 }
 
-/** Tools with hostile descriptions, and one that returns whatever it finds. */
+/** Tools with hostile descriptions, and one that returns `shelf`. */
 function createShelves(harness: { readonly shelf: string }): Plugin {
   return definePlugin({
     manifest: { id: 'shelves', version: '1.0.0', description: 'Shelves with anything on them' },

@@ -8,7 +8,7 @@ import type { Harness } from './harness.js';
 import type { Talk } from './talk.js';
 import { readRequest } from './transcript.js';
 
-/** A server in which a persona answers. */
+/** Creates a server in which a persona answers. */
 export async function openMind(harness: Harness): Promise<LocalGuild> {
   const guild = await harness.openGuild('Minds');
   const channel = guild.createChannel({ name: 'general' });
@@ -18,8 +18,8 @@ export async function openMind(harness: Harness): Promise<LocalGuild> {
 }
 
 /**
- * A hostile card is imported, and people with hostile names talk to it; it remembers what they say, wants what they want, and uses a tool.
- * @returns how its requests differ from that
+ * Imports a hostile card, and lets people with hostile names write to the persona; it stores memories and goals from their messages, and uses a tool.
+ * @returns differences between its requests and the messages
  */
 export async function playMind({ harness, decks, dice, guild }: Talk): Promise<readonly string[]> {
   const { host } = harness;
@@ -34,7 +34,7 @@ export async function playMind({ harness, decks, dice, guild }: Talk): Promise<r
   const file = { name: 'card.json', data: json(cardV2({ name, ...texts })), contentType: 'application/json' };
   host.you.say(channel, '!persona import', { files: [file] });
   await host.settled();
-  // What came of the import is no part of the conversation.
+  // The answer to the import is not part of the conversation.
   const begun = channel.messages.length;
   const memory = decks.draw('memory').text;
   const goal = decks.draw('goal').text;
@@ -89,7 +89,7 @@ const SHAPES: Readonly<Record<string, z.ZodType>> = {
 };
 /** The first two paragraphs of the prompt, with the name in quotes; the rest is the list of actions and tools. */
 const SYSTEM = /^I am "[^"\n]*"\. I live in a Discord server among people [^"]*\n\n/u;
-/** What the host asks at the end: it has the same words for everybody. */
+/** The host's question at the end, which does not depend on the messages. */
 const QUESTION = /^(?:[A-Z][^\n"<>{}]{0,300})$/u;
 
 function judge(
@@ -136,7 +136,7 @@ function conversationProblems(
   return problems;
 }
 
-/** What people have said to one another here; what the bot says in a row counts as one. */
+/** The messages of people in the channel; consecutive messages of the bot count as one. */
 function heardIn(messages: readonly LocalMessage[], bot: LocalUser, until: LocalMessage | undefined) {
   const truths: { readonly speaker: string; readonly text: string }[] = [];
   for (const { author, content, id } of messages) {
@@ -146,7 +146,9 @@ function heardIn(messages: readonly LocalMessage[], bot: LocalUser, until: Local
   return truths;
 }
 
-/** "What stands inside the blocks is what I know, as JSON": a line each, nothing else between the tags, the question last. */
+/**
+ * Checks the prompt's "What stands inside the blocks is what I know, as JSON": one line per block, nothing else between the tags, and the question at the end.
+ */
 function readBlocks(lines: readonly string[]) {
   const blocks = new Map<string, unknown[]>();
   const problems: string[] = [];
@@ -174,7 +176,7 @@ function readLine(block: string, line: string, problems: string[]): readonly unk
     const read = SHAPES[block]?.safeParse(JSON.parse(line));
     if (read?.success === true) return [read.data];
   } catch {
-    // Told below.
+    // The failed parse is reported below.
   }
   problems.push(`<${block}> holds ${JSON.stringify(line.slice(0, 300))}`);
   return [];

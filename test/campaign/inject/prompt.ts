@@ -1,19 +1,19 @@
 import { LINE_END } from './transcript.js';
 
-/** What a prompt for an agent holds, told apart by its form: every line has to be one of the prompt's own, or go on with a member's. */
+/** The content of a prompt for an agent, parsed by its format only: every line has to be one of the prompt's own, or continue a member's text. */
 export interface ReadPrompt {
-  /** Everything somebody has said: chain, current message, several messages. */
+  /** All messages in the prompt: reply chain, current message, several messages. */
   readonly said: readonly Said[];
   readonly files: readonly string[];
-  /** Who spoke, and their roles, as the heading says. */
+  /** The author and their roles, from the heading. */
   readonly by: { readonly name: string; readonly roles: readonly string[] } | undefined;
-  /** Lines that are no part of a prompt. */
+  /** Lines that do not belong to the format of a prompt. */
   readonly strays: readonly string[];
 }
 
 export interface Said {
   readonly name: string;
-  /** Of the member; the current message has it in the heading. */
+  /** The member's id; for the current message it is in the heading. */
   readonly id: string | undefined;
   readonly messageId: string | undefined;
   readonly lines: string[];
@@ -21,7 +21,7 @@ export interface Said {
 
 const OPENING =
   /^You received (?:a mention or reply|a message) on Discord(?:, which was not said to you,)? from (.+) \((\d+)\)$/u;
-/** Which of the agents it is. */
+/** The line that identifies the agent. */
 const SELF = /^\*\*You Are:\*\* [\w -]+ \(agent ID: [\w-]+\)\.(?: Other agents may answer here under other names\.)?$/u;
 const CONTEXT = [
   /^- Server: [^\n:]*$/u,
@@ -57,7 +57,7 @@ interface Reading {
   contextAt: number;
 }
 
-/** What a line of a section is: whether it is one of the prompt's own. */
+/** For each section, a function that reads a line and returns whether it belongs to the format. */
 const READ: Readonly<Record<Section, (line: string, reading: Reading) => boolean>> = {
   opening: (line) => OPENING.test(line),
   context(line, reading) {
@@ -87,7 +87,7 @@ const READ: Readonly<Record<Section, (line: string, reading: Reading) => boolean
   end: (line) => SELF.test(line),
 };
 
-/** The current message where nothing stands before it. */
+/** Reads the current message when no other text precedes it. */
 function first(name: string, text: string, said: Said[]): boolean {
   if (said.length > 0) return false;
   said.push({ name, id: undefined, messageId: undefined, lines: [text] });
@@ -101,7 +101,7 @@ function goesOn(line: string, said: readonly Said[]): boolean {
   return isQuoted || CUT.test(line);
 }
 
-/** Reads the prompt of one message in a server, line by line. */
+/** Parses the prompt of one message in a server, line by line. */
 export function readPrompt(prompt: string): ReadPrompt {
   const reading: Reading = { said: [], files: [], by: undefined, contextAt: 0 };
   const strays: string[] = [];

@@ -8,12 +8,12 @@ import type { Harness } from './harness.js';
 import { type ReadRequest, readRequest } from './transcript.js';
 
 const BOT = 'Cinnabar';
-/** The host's own line below a result: no model reads it. */
+/** The host's line below a result, which models do not receive. */
 const FOR_WHOM = /\n-# for <@\d+>$/u;
-/** What a modal takes. */
+/** Longest input of the modal. */
 const LONGEST_REASON = 300;
 
-/** What stands behind a message without being one. */
+/** An event after a message that has no message itself. */
 interface Held {
   readonly after: LocalMessage;
   readonly truths: readonly Truth[];
@@ -27,9 +27,8 @@ export interface Talk {
 }
 
 /**
- * People, bots and webhooks with hostile names talk in a place with a hostile name; the bot is asked five times, and calls two tools, one of
- * them behind a card. Each request must hold
- * exactly what was said. @returns how it differs
+ * People, bots and webhooks with hostile names write in a channel with a hostile name; the bot is asked five times, and calls two tools, one of them with a
+ * card. Each request must contain exactly the real messages. @returns the differences
  */
 export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<readonly string[]> {
   const { harness, decks, dice, guild } = talk;
@@ -76,14 +75,14 @@ export async function playTalk(talk: Talk, mode: 'chat' | 'prefill'): Promise<re
     { kind: 'result', tool: 'look', text: harness.shelf },
   );
 
-  // No message holds what was asked by slash command: it stands at the end.
+  // The text of a slash command is in no message: it is at the end of the request.
   const { text } = decks.draw('slash command');
   const until = channel.messages.at(-1);
   const third = await harness.during(() => mallory.slash(channel, 'ai', { text }), say('Yes.'));
   for (const { body } of third) judge(body, until, { kind: 'spoken', speaker: mallory.id, text, notes: [] });
   if (third.length !== 1) problems.push(`${third.length} requests instead of 1 for a slash command`);
 
-  // A card is for people. What it was about stands as a call with what became of it, behind the question that led to it.
+  // A card is for people. The request contains the call and its outcome instead, after the question that led to it.
   const book = decks.draw('card').text;
   const fourth = await ask(host.alice, 'shelve!', calling('shelve', { book }, mode), say('I have asked.'));
   const card = channel.messages.findLast((message) => isCard(message, host.bot));
@@ -103,10 +102,10 @@ const callWith = (tool: string, input: unknown, text: string): readonly Truth[] 
 
 const isCard = ({ author, reactions }: LocalMessage, bot: LocalUser) => author.id === bot.id && reactions.length > 1;
 
-/** The member says yes, or no, or why not. @returns what the model is told of it */
+/** The member approves, denies, or denies with a reason. @returns the outcome for the model */
 async function decide({ harness, decks, dice }: Talk, card: LocalMessage, mode: 'chat' | 'prefill'): Promise<string> {
   const { alice, settled } = harness.host;
-  // Where a provider has no place for it, the host says so.
+  // Without a place for it in the provider's format, the host adds a note.
   const failed = mode === 'prefill' ? '(failed) ' : '';
   const way = dice.pick(['approve', 'refuse', 'reason'] as const);
   const reason = decks.draw('refusal').text.trim().slice(0, LONGEST_REASON);
@@ -121,13 +120,13 @@ async function decide({ harness, decks, dice }: Talk, card: LocalMessage, mode: 
   return `${failed}Cancelled by the member: it did not run (${because}).`;
 }
 
-/** What the model writes by itself in prefill mode in the form of a call is one. */
+/** In prefill mode, text of the model in the form of a call is a call. */
 const ownWords = (text: string, mode: 'chat' | 'prefill') => (mode === 'chat' ? text : text.replaceAll('>[', '> ['));
 
 const calling = (tool: string, input: Readonly<Record<string, unknown>>, mode: 'chat' | 'prefill') =>
   mode === 'chat' ? callTools([{ name: tool, arguments: input }]) : say(`${BOT}>[${tool}]: ${JSON.stringify(input)}`);
 
-/** Each kind of message once in a while, in any order. */
+/** Sends a message of a random kind. */
 async function saySomething({ harness, decks, dice, guild }: Talk, channel: LocalChannel, mallory: LocalUser) {
   const { host } = harness;
   const somebody = () => dice.pick([mallory, mallory, host.bob]);
@@ -175,7 +174,7 @@ function openPlace({ harness, decks, dice, guild }: Talk, mode: 'chat' | 'prefil
   return dice.chance(0.5) ? channel : host.alice.startThread(channel, decks.draw('thread').text);
 }
 
-/** What a reader of the channel knows was said in it, up to a message, and what no message holds: behind one of them, or at the end. */
+/** The messages that a reader of the channel knows up to a message, and the events that no message contains: after one of them, or at the end. */
 function truthsOf(
   channel: LocalChannel,
   bot: LocalUser,
@@ -204,7 +203,7 @@ function truthsOf(
 
 const PINNED = 6;
 
-/** What a message says, and what the host adds to it. */
+/** The content of a message for the model, and the host's notes. */
 function told(message: LocalMessage, previous: LocalMessage | undefined, bot: LocalUser) {
   const { attachments, embeds, replyTo, type, content } = message;
   if (type === PINNED) return { text: '', notes: ['[pinned a message]'] };
@@ -221,7 +220,7 @@ function told(message: LocalMessage, previous: LocalMessage | undefined, bot: Lo
   return { text: [start, ...files].join('\n'), open: mentions.length > 0, notes, around: files.length > 0 };
 }
 
-/** What the model is told about itself, less the names of the place, which stand in quotes; and its tools. Both are the same for everybody. */
+/** Checks that the system prompt, apart from the quoted names of the place, and the tools are equal in all requests. */
 function sameForAll({ common }: Harness, { mode, system, tools }: ReadRequest): readonly string[] {
   const [about = '', ...rest] = system.split('\n\n');
   const found = {

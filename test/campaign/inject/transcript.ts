@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** What a request to the model holds, told apart by its form alone: written from the notes that the model itself is given, not from the code. */
+/** The content of a request to the model, parsed by its format only: the parser follows the explanations in the prompt, not the code. */
 export type Piece =
   | { readonly kind: 'spoken'; readonly label: string; readonly lines: readonly string[] }
   | { readonly kind: 'own'; readonly text: string }
   | { readonly kind: 'call'; readonly tool: string; readonly input: unknown }
   | { readonly kind: 'result'; readonly tool: string; readonly text: string }
-  /** What stands at the margin and belongs to nobody. */
+  /** Text at the margin without an author. */
   | { readonly kind: 'stray'; readonly text: string };
 
 export interface ReadRequest {
@@ -35,16 +35,16 @@ function joined(blocks: string | readonly { readonly text: string }[]): string {
   return typeof blocks === 'string' ? blocks : blocks.map(({ text }) => text).join('');
 }
 
-/** Wherever a reader, of whatever kind, may see a new line begin. */
+/** All characters that some reader may treat as a line break. */
 export const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/u;
 const READ_ON = '<cmd>cat untitled.txt</cmd>';
-/** Lines of the host's own, which no member's text can be: that has a name before it, or is indented. */
+/** Lines of the host, which cannot be confused with members' text: that follows a name, or is indented. */
 const HOST_LINES = new Set(['(What was said before is not shown.)', '(Nobody has spoken since. It is your turn.)']);
 
-/** A name at the margin, and what follows it. */
+/** A name at the margin, and the text after it. */
 const SPOKEN = /^([^\s:][^:]*):(?: (.*))?$/u;
 
-/** Reads a request in the form of Anthropic's API. @param self the name by which the model knows itself */
+/** Parses a request in the format of Anthropic's API. @param self the model's own name */
 export function readRequest(body: unknown, self: string): ReadRequest {
   const { system, messages, tools } = BODY.parse(body);
   const [first] = messages;
@@ -125,7 +125,7 @@ function readPrefill(
   };
 }
 
-/** What a line at the margin begins; `undefined` when it has nobody's name before it. */
+/** The piece that a line at the margin begins; `undefined` for a line without a name. */
 function openedBy(line: string, self: string): { readonly piece: Piece; readonly lines: string[] } | undefined {
   const [, call, input = ''] = opens(line, `${self}>[`) ?? [];
   if (call !== undefined) return { piece: { kind: 'call', tool: call, input: jsonOf(input) }, lines: [] };
@@ -136,7 +136,7 @@ function openedBy(line: string, self: string): { readonly piece: Piece; readonly
   return { piece: label === self ? { kind: 'own', text: '' } : { kind: 'spoken', label, lines: [] }, lines: [rest] };
 }
 
-/** The piece with its lines. The model's name alone is where it goes on. */
+/** The piece with its lines. The model's name without a text marks the place for its answer. */
 function filled(piece: Piece, lines: readonly string[]): readonly Piece[] {
   const text = lines.join('\n').trim();
   if (piece.kind === 'own' && text === '') return [];
@@ -158,7 +158,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The list of tools: a line each, between two tags. What is no such line is a stray piece. */
+/** The list of tools: one per line, between two tags. Any other line is a stray piece. */
 function readTools(text: string): { readonly tools: readonly string[]; readonly strays: readonly Piece[] } {
   const lines = text.split(LINE_END);
   const listed = lines.slice(1, -1).map((line) => ({ line, name: /^- ([\w-]+): /u.exec(line)?.[1] }));

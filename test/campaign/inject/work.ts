@@ -6,7 +6,7 @@ import { readRequest } from './transcript.js';
 
 const QUESTION = 'Shall I go on?';
 
-/** A member with a hostile name gives the bot a task; it calls a tool, asks the member, and ends. @returns how its requests differ from that */
+/** A member with a hostile name gives the bot a task; it calls a tool, asks the member, and ends. @returns differences between its requests and the messages */
 export async function playTask({ harness, decks, dice }: Omit<Talk, 'guild'>): Promise<readonly string[]> {
   const { guild, resolve } = harness.host;
   const channel = guild.createChannel({ name: 'work' });
@@ -54,7 +54,7 @@ export async function playTask({ harness, decks, dice }: Omit<Talk, 'guild'>): P
   ];
 }
 
-/** Resolves with the next task that is as described. */
+/** Resolves with the next task that satisfies the condition. */
 function next(tasks: Tasks, is: (task: TaskInfo) => boolean): Promise<TaskInfo> {
   return new Promise((resolve) => {
     const stop = tasks.onUpdate((task) => {

@@ -1,11 +1,11 @@
-/** The bot whose power is cut: `node --import recorder.js child.js '<Orders as JSON>'`. Says `ready` once it is logged in. */
+/** The bot whose power is cut: `node --import recorder.js child.js '<Orders as JSON>'`. Prints `ready` once it is logged in. */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createHost } from '@cinnabar/core';
 import { callTool, type ModelScript, say, scriptedLlm } from '@cinnabar/local-models';
 import { definePlugin, Ledger, option, Tools, UserError } from '@cinnabar/sdk';
 
-/** What one process is started with. */
+/** The parameters of a process. */
 export interface Orders {
   readonly discordApi: string;
   readonly token: string;
@@ -17,7 +17,7 @@ export interface Orders {
 
 const orders: Orders = JSON.parse(process.argv[2] ?? '{}');
 
-/** Ends each task at once, and remembers what it is told to. */
+/** Ends each task at once, and stores the memories that it is asked to store. */
 const script: ModelScript = ({ text, tools }) => {
   if (tools.includes('task_complete')) return callTool('task_complete', { summary: 'It is noted.' });
   const fact = [...text.matchAll(/keep in mind: ([\w ]+)\./g)].at(-1)?.[1];
@@ -29,7 +29,7 @@ const script: ModelScript = ({ text, tools }) => {
   return say(JSON.stringify({ reasoning: 'I was asked to.', actions, can_extend: false }));
 };
 
-/** Commands for what members otherwise do through a model. */
+/** Commands for actions that members otherwise request from a model. */
 const desk = definePlugin({
   manifest: { id: 'desk', version: '1.0.0', description: 'Calls tools for members' },
   inject: { tools: Tools, ledger: Ledger },

@@ -3,18 +3,18 @@ import { basename, dirname, join, relative } from 'node:path';
 import type { Chance } from '../settings/chance.js';
 import { type DiskOperation, fileBefore } from './operations.js';
 
-/** Files by path, and folders, as they lie on a disk. */
+/** The files by path, and the folders, of a disk. */
 export interface DiskImage {
   readonly files: ReadonlyMap<string, Buffer>;
   readonly folders: ReadonlySet<string>;
 }
 
-/** What is left of what was not synced. */
+/** The part of the unsynced changes that survives. */
 const MERCIES = ['nothing', 'everything', 'the first', 'some'] as const;
 type Mercy = (typeof MERCIES)[number];
 
 type Entry = { readonly file: string } | { readonly folder: true };
-/** A change of names in one folder: what each stands for afterwards, `undefined` for nothing. */
+/** A change of names in one folder: the new entry for each name, `undefined` for none. */
 type NameChange = ReadonlyMap<string, Entry | undefined>;
 
 interface Pending<T> {
@@ -31,9 +31,9 @@ interface FolderState {
 }
 
 /**
- * What a power cut leaves after these operations. Synced is synced; of the rest, anything may be there, in any order: content without its
- * name, a name without its content, the end of a file without what comes before (POSIX promises no more, and file systems differ).
- * @param root the folder that is there whatever happens
+ * The disk after a power cut that follows these operations. Synced changes survive. Of all others, any combination may survive, in any order: content without
+ * its name, a name without its content, the end of a file without the part before it (POSIX promises no more, and file systems differ).
+ * @param root a folder that always exists
  */
 export function afterPowerCut(
   root: string,
@@ -63,11 +63,11 @@ export function afterPowerCut(
   return { image: imageOf(root, disk.folders, disk.files), lost };
 }
 
-/** A disk that knows of everything whether it is synced. */
+/** A disk that records for each change whether it was synced. */
 function createDisk(root: string, before: DiskImage) {
   const files = new Map<string, FileState>();
   const folders = new Map<string, FolderState>([[root, { names: new Map(), pending: [] }]]);
-  /** What names stand for at this moment, whether kept or not. */
+  /** The current names, synced or not. */
   const current = new Map<string, string>();
   const folderOf = (path: string): FolderState => {
     const known = folders.get(path) ?? { names: new Map(), pending: [] };
@@ -143,7 +143,7 @@ function createDisk(root: string, before: DiskImage) {
   };
 }
 
-/** Takes out what had been done by then. */
+/** Removes and returns the changes up to that operation. */
 function taken<T>(state: { pending: Pending<T>[] }, upTo: number): readonly Pending<T>[] {
   const kept = state.pending.filter(({ at }) => at < upTo);
   state.pending = state.pending.filter(({ at }) => at >= upTo);
@@ -167,7 +167,7 @@ function changed(content: Buffer, change: DiskOperation & { readonly op: 'write'
 
 const bytesOf = ({ base64 }: { readonly base64: string }) => Buffer.from(base64, 'base64');
 
-/** A write that was not synced may be there in part, or as a length without its content. */
+/** An unsynced write may survive in part, or as a length without its content. */
 function torn(change: DiskOperation & { readonly op: 'write' | 'truncate' }, mercy: Mercy, chance: Chance) {
   if (change.op === 'truncate' || mercy === 'everything') return change;
   const bytes = bytesOf(change);
@@ -193,7 +193,7 @@ function imageOf(
   return image;
 }
 
-/** The disk as it is. */
+/** The current content of a disk. */
 export async function readDisk(root: string): Promise<DiskImage> {
   const image = { files: new Map<string, Buffer>(), folders: new Set([root]) };
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
@@ -204,7 +204,7 @@ export async function readDisk(root: string): Promise<DiskImage> {
   return image;
 }
 
-/** Writes what is left to another folder. */
+/** Writes the surviving content to another folder. */
 export async function writeDisk(image: DiskImage, from: string, to: string): Promise<void> {
   const moved = (path: string) => join(to, relative(from, path));
   for (const folder of image.folders) await mkdir(moved(folder), { recursive: true });

@@ -12,15 +12,15 @@ import type { Orders } from './child.js';
 import { afterPowerCut, type DiskImage, readDisk, writeDisk } from './disk.js';
 import type { RecorderOrders } from './operations.js';
 
-/** A bot with one disk, in a harness whose Discord never goes away. */
+/** A bot with a disk, and a local Discord that survives the power cuts. */
 export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 const RECORDER = new URL('./recorder.js', import.meta.url).href;
 const POLL_MS = 5;
-/** Nothing that is asked for takes so long, unless something hangs. */
+/** Time limit for each action; only a hang exceeds it. */
 const PATIENCE_MS = 120_000;
-/** What the log says when a document is not what was written. */
+/** Log entries about a document whose content is not what was written. */
 const DAMAGE = /could not be used|was put aside/;
 
 interface Bot {
@@ -66,14 +66,14 @@ export async function openHarness(chance: Chance, cacheDir: string) {
     application,
     isAlive,
     until,
-    /** Everything that the bot has said in a channel and its threads, the latest last. */
+    /** The bot's messages in a channel and its threads, latest last. */
     said(channel: LocalChannel): readonly LocalMessage[] {
       const threads = [...guild.threads.values()].filter(({ parent }) => parent === channel);
       return [channel, ...threads].flatMap(({ messages }) =>
         messages.filter(({ author }) => author.id === application.user.id),
       );
     },
-    /** Says something to the bot; its first answer there that looks so, or nothing when the power goes first. */
+    /** Sends a message to the bot. @returns its first matching answer, or `undefined` when the power is cut first */
     async ask(channel: LocalChannel, text: string, answers = /(?:)/): Promise<string | undefined> {
       if (!isAlive()) return undefined;
       const before = channel.messages.length;
@@ -84,7 +84,7 @@ export async function openHarness(chance: Chance, cacheDir: string) {
           .find(({ author, content }) => author.id === application.user.id && answers.test(content));
       return (await until(answer, `“${text}”`))?.content;
     },
-    /** @param cutAfter so many operations of the disk */
+    /** @param cutAfter number of disk operations before the power cut */
     async start(cutAfter?: number): Promise<boolean> {
       const from = disk();
       disks += 1;
@@ -122,7 +122,7 @@ export async function openHarness(chance: Chance, cacheDir: string) {
       });
       return (await until(() => started.ready || undefined, 'the start')) === true && isAlive();
     },
-    /** Cuts the power, if it is still there, and loses what the disk had not been asked to keep. Returns what the bot has complained about. */
+    /** Cuts the power, unless that has happened, and drops unsynced changes. Returns the bot's unexpected output. */
     async cut(): Promise<{ readonly operations: number; readonly lost: number; readonly complaint: string }> {
       if (bot === undefined || image === undefined) throw new Error('there is no bot');
       bot.process.kill('SIGKILL');
@@ -139,7 +139,7 @@ export async function openHarness(chance: Chance, cacheDir: string) {
       const end = ended.signalCode === 'SIGKILL' ? '' : `It ended by itself with ${ended.exitCode}. `;
       return { operations: lines.length, lost: left.lost, complaint: `${end}${complaint}` };
     },
-    /** Lines of the log that tell of damage. */
+    /** Log lines about damage. */
     async damage(): Promise<readonly string[]> {
       const names = (await readdir(logDir).catch(() => [])).filter((name) => name.startsWith('cinnabar-'));
       const texts = await Promise.all(names.map((name) => readFile(join(logDir, name), 'utf8')));

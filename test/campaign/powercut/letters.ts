@@ -1,23 +1,23 @@
-/** How many letters a queue may hold, by what was said to the bot and by what the bot answered. Nothing is sent from this queue. */
+/** The possible numbers of letters in a queue, derived from the messages to the bot and its answers. The queue delivers nothing. */
 export function createLetters() {
   let least = 0;
   let most = 0;
   return {
-    /** A letter was said. When the bot takes it is open: commands in other channels do not wait for it. */
+    /** A letter was sent. The bot may take it at any time: commands in other channels do not wait for it. */
     said() {
       most += 1;
     },
-    /** The bot has told how many wait. */
+    /** The bot has reported the number of waiting letters. */
     counted(count: number) {
       least = count;
     },
-    /** The bot is about to be asked to clear the queue: until it answers, that may have happened or not. */
+    /** The bot will be asked to clear the queue: until it answers, that may or may not have happened. */
     clearing() {
       least = 0;
     },
     /**
-     * The bot has told what `!relay queue clear` dropped. Letters that it had not taken by then still come in.
-     * @throws when the answer says something else, or more than were said
+     * The bot has reported the number of letters that `!relay queue clear` dropped. Letters that it had not taken by then still arrive.
+     * @throws for an unexpected answer, or for more letters than were sent
      */
     cleared(answer: string) {
       const dropped = answer === 'Nothing was waiting.' ? 0 : Number(/^(\d+) messages? that w/.exec(answer)?.[1]);
@@ -25,9 +25,8 @@ export function createLetters() {
       most -= dropped;
     },
     /**
-     * Compares the queue after a power cut with what it may hold, and begins anew from there: letters on their way to the process that is gone
-     * do not come any more.
-     * @returns what is wrong
+     * Compares the queue after a power cut with the possible numbers, and restarts the count: letters that the dead process had not taken never arrive.
+     * @returns the violations
      */
     check(count: number): readonly string[] {
       const holds = count >= least && count <= most;

@@ -2,24 +2,24 @@ import type { LocalChannel } from '@cinnabar/local-discord';
 import type { Harness } from './harness.js';
 import { createLetters } from './letters.js';
 
-/** Something that members and admins do with the bot, what they are told of it, and whether that still holds. */
+/** A kind of action of members and admins, with the bot's confirmations, which have to survive power cuts. */
 export interface Matter {
   readonly name: string;
-  /** Once for each harness, with a bot that nothing happens to. */
+  /** Called once for each harness, before the first power cut. */
   prepare(): Promise<void>;
-  /** Does one thing more. Resolves when the bot has answered, or its power is gone. */
+  /** Performs another action. Resolves when the bot has answered, or its power is cut. */
   act(): Promise<void>;
-  /** What was told and does not hold any more. Asks the bot, as a member would. */
+  /** @returns confirmations that do not hold any more; asks the bot, as a member would */
   check(): Promise<readonly string[]>;
-  /** How many things were told. */
+  /** Number of confirmations. */
   readonly told: number;
 }
 
-/** How many of the latest things are looked at: lists that the bot shows have an end. */
+/** Number of the latest entries that are checked, because the bot's lists are limited. */
 const LOOKED_AT = 10;
 const TASKS_LOOKED_AT = 6;
 
-/** Things that the bot said are there; with those that it may have heard of before the power went, nothing is known. */
+/** Entries that the bot has confirmed. An entry whose confirmation was interrupted may or may not exist. */
 function createList(most = LOOKED_AT) {
   let told: string[] = [];
   let count = 0;
@@ -38,7 +38,7 @@ function createList(most = LOOKED_AT) {
 const FIRST = ['amber', 'basil', 'cobalt', 'damask', 'ebony', 'fennel', 'garnet', 'henna', 'indigo', 'jasper'];
 const SECOND = ['anvil', 'bridge', 'candle', 'drum', 'engine', 'fiddle', 'glove', 'harbour', 'island', 'jacket'];
 
-/** A name that no other thing has. */
+/** A unique name. */
 function named(n: number): string {
   return `${FIRST[n % 10]} ${SECOND[Math.floor(n / 10) % 10]} ${n}`;
 }
@@ -64,7 +64,7 @@ function settings(harness: Harness, office: LocalChannel): Matter {
     prepare: async () => undefined,
     async act() {
       const value = String(next++);
-      // While it is under way, either may be there.
+      // During the change, either value may be stored.
       values = new Set([...values, value]);
       const answer = await harness.ask(office, `!set tasks maxOpenInGuild ${value}`);
       if (answer === undefined) return;
@@ -87,7 +87,7 @@ function settings(harness: Harness, office: LocalChannel): Matter {
   };
 }
 
-/** A card is confirmed or cancelled, or left alone; what its end said is in the roster and in the ledger. */
+/** Confirms or cancels a card, or ignores it; the card's final text has to agree with the roster and the ledger. */
 function party(harness: Harness, tavern: LocalChannel): Matter {
   const members = createList();
   const cancelled = createList();
@@ -170,7 +170,7 @@ function tasks(harness: Harness, toolHarness: LocalChannel): Matter {
   };
 }
 
-/** Letters wait for an agent that is paused; how many, the bot says when it is asked. */
+/** Letters wait for a paused agent; the bot reports their number on request. */
 function relay(harness: Harness, mailroom: LocalChannel, letters: LocalChannel): Matter {
   const count = createLetters();
   let next = 1;

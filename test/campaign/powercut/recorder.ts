@@ -1,7 +1,7 @@
 /**
- * Loaded before anything else (`node --import`), it stands between a process and `node:fs`, and writes down what is done to the files below a
- * folder. A power cut is played by killing the process; `disk.ts` then says what is left. What goes on below `node:fs` is not seen: a real disk
- * is tried by hand (`README.md` of the campaigns).
+ * Loaded before anything else (`node --import`): it wraps `node:fs`, and records the operations on files below a folder. A power cut is simulated by killing
+ * the process; `disk.ts` then computes the surviving content. Operations below `node:fs` are not recorded: a real disk is tested by hand (`README.md` of the
+ * campaigns).
  */
 import fs, { type PathLike } from 'node:fs';
 import fsPromises, { type FileHandle } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const log = real.openSync(orders.log, 'a');
 
 let done = 0;
 let created = 0;
-/** Which file a name stands for. */
+/** The file id of each name. */
 const files = new Map<string, string>();
 const sizes = new Map<string, number>();
 
@@ -78,7 +78,7 @@ function madeFolders(last: string, first: string | undefined): void {
   for (const path of made) record({ op: 'mkdir', path });
 }
 
-/** What opening a file does to it. */
+/** The effect of opening a file. */
 function opened(path: string, flags: string | number | undefined, wasThere: boolean): string {
   if (!wasThere) return create(path);
   const file = fileAt(path);
@@ -92,7 +92,7 @@ function bytes(data: unknown): Buffer {
   throw new TypeError('the recorder knows texts and bytes only');
 }
 
-/** Puts functions of its own in the place of some of `node:fs`, for what lies below the root. */
+/** Replaces some functions of `node:fs` for paths below the root. */
 function replace<T extends object>(target: T, own: Partial<T>): void {
   Object.assign(target, own);
 }
@@ -212,7 +212,7 @@ Object.assign(fs, {
   writeSync(descriptor: number, data: string | NodeJS.ArrayBufferView, ...where: readonly unknown[]) {
     const written: unknown = Reflect.apply(real.writeSync, fs, [descriptor, data, ...where]);
     const file = descriptors.get(descriptor)?.file;
-    // Those who write synchronously here write all of a file at once.
+    // Synchronous callers here write a whole file at once.
     if (file !== undefined) append(file, bytes(data));
     return written;
   },

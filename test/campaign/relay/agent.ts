@@ -5,14 +5,14 @@ import { setTimeout } from 'node:timers/promises';
 import type { Chance } from '../settings/chance.js';
 import { type Told, told } from './messages.js';
 
-/** The agent, which outlives the processes that tell it: what it has seen is the truth. */
+/** The agent, which survives the processes that send to it: its records are the reference. */
 export interface Agent extends AsyncDisposable {
   readonly address: string;
-  /** Everything that it was told, in the order in which it came. */
+  /** All received messages, in order. */
   readonly seen: readonly Told[];
-  /** Events that it has said to be done with. */
+  /** Ids of the events that it has handled. */
   readonly done: ReadonlySet<string>;
-  /** Called when something comes in, and again when it is about to be answered. */
+  /** Called when a message arrives, and again before it is answered. */
   onMoment: () => void;
 }
 
@@ -25,7 +25,7 @@ export async function startAgent(chance: Chance): Promise<Agent> {
     agent.onMoment();
     await setTimeout(chance.below(8));
     const fate = chance.below(20);
-    // One in twenty fails, one in twenty is cut off when all is done: then only the agent knows.
+    // One in twenty messages fails; for one in twenty the connection is cut after the work, so that only the agent knows of it.
     if (fate !== 0) for (const id of message.ids) done.add(id);
     if (fate === 1) response.destroy();
     else response.writeHead(fate === 0 ? 503 : 200).end();

@@ -1,7 +1,7 @@
 import type { Told } from './messages.js';
 import { numberOf, placeOf } from './places.js';
 
-/** What is wrong with a run, each a sentence. */
+/** The violations of a run, each as a sentence. */
 export function violationsOf(
   ids: readonly string[],
   seen: readonly Told[],

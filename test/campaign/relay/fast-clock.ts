@@ -1,14 +1,14 @@
 import type { Clock } from '@cinnabar/sdk';
 
-/** How fast, and since when: two processes with the same pace always agree on the time. */
+/** Speed and start of a clock: two processes with the same pace always have the same time. */
 export interface Pace {
-  /** How many times as fast as the machine's clock. */
+  /** Speed, relative to the machine's clock. */
   readonly times: number;
-  /** From when on, in milliseconds since the Unix epoch. */
+  /** Start, in milliseconds since the Unix epoch. */
   readonly since: number;
 }
 
-/** Time flies: so a run with retries and rate limits is over in a moment. */
+/** A fast clock, with which a run with retries and rate limits ends soon. */
 export function createFastClock({ times, since }: Pace): Clock {
   return {
     now: () => since + (Date.now() - since) * times,

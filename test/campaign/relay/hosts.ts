@@ -9,10 +9,9 @@ const MOST_ORDERS_A_LIFE = 4;
 const SEND = { method: 'POST', route: '/v1/conversations/:conversationId/messages' } as const;
 
 /**
- * The whole bot in a process that is killed with SIGKILL `rounds` times and started again, while a member gives orders to two agents: they
- * post through the bot's tools, and ask for approvals, of which cards are approved, denied or left alone; now and then the Letta server
- * fails. In the end every event that was taken was handled, none was sent under two keys, nothing was posted or done twice, and no agent
- * and no card waits for anybody.
+ * The whole bot in a process that is killed with SIGKILL `rounds` times and started again, while a member gives orders to two agents: they post with the bot's
+ * tools, and request approvals, whose cards are approved, denied or ignored; sometimes the Letta server fails. In the end every taken event was handled, none
+ * was sent under two keys, nothing was posted or executed twice, and no agent and no card waits.
  */
 export async function hostRounds({ seed, rounds, cluster, log }: CampaignOptions): Promise<CampaignResult> {
   const chance = createChance(seed);
@@ -41,7 +40,7 @@ export async function hostRounds({ seed, rounds, cluster, log }: CampaignOptions
     return fate < 9 ? { kind: 'ready', afterMs: chance.below(2_500) } : { kind: 'start', afterMs: chance.below(800) };
   }
 
-  /** One life in four has a Letta server that fails once, or loses an answer. */
+  /** In one of four processes the Letta server fails once, or its response is lost. */
   function misbehave() {
     const fate = chance.below(8);
     stage.letta.faults.clear();

@@ -4,20 +4,20 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Agent } from './agent.js';
 
-/** What a process has said before its end. */
+/** The output of a process. */
 export interface Life {
-  /** Offers that were acknowledged. */
+  /** Ids of the acknowledged offers. */
   readonly taken: readonly string[];
-  /** Of whom the members were told that the agent could not be. */
+  /** Ids of the events whose members were told that the agent is unreachable. */
   readonly failed: readonly string[];
   readonly wasKilled: boolean;
-  /** Anything that it complained about. */
+  /** Its unexpected output. */
   readonly complaint: string;
 }
 
 /**
- * Starts a process and kills it with SIGKILL at its `killAt`-th moment: a line of its own, something that comes to the agent, or an
- * answer of the agent. One that has not come that far when all is done ends in order.
+ * Starts a process and kills it with SIGKILL at its `killAt`-th moment: a line of its output, a message to the agent, or a response of the agent. A process
+ * that finishes earlier ends normally.
  */
 export async function live(folder: string, agent: Agent, ids: readonly string[], killAt: number): Promise<Life> {
   const script = fileURLToPath(new URL('./process.js', import.meta.url));

@@ -1,6 +1,6 @@
 import { z } from '@cinnabar/sdk';
 
-/** What the agent is sent. */
+/** A message to the agent. */
 export const told = z.object({ key: z.string(), ids: z.array(z.string()) });
 export type Told = z.output<typeof told>;
 

@@ -1,7 +1,6 @@
 /**
- * The process that is killed: the real queue on its real journal, telling an agent that lives in the parent.
- * `node process.js FOLDER AGENT EVENT …`: offers these events, says on standard output what was acknowledged, and `drained` when nothing is
- * left. Stops in order when its standard input ends.
+ * The process that is killed: the real queue with its real journal, and an agent in the parent process. `node process.js FOLDER AGENT EVENT …`: offers these
+ * events, prints the acknowledged ones, and `drained` when the queue is empty. Stops normally when its standard input ends.
  */
 
 import { writeSync } from 'node:fs';
@@ -23,7 +22,7 @@ const log = {
   traces: false,
   child: () => log,
 };
-// Ten milliseconds are a second.
+// The clock runs a hundred times as fast as real time.
 const clock = createFastClock({ times: 100, since: Date.now() });
 
 const deliver: Parameters<typeof openQueueIn>[1]['deliver'] = async (batch, key, signal) => {
@@ -58,7 +57,7 @@ process.stdin.resume().once('end', async () => {
 });
 
 const offers = ids.map(async (id, n) => {
-  // Some while the first are being told already.
+  // Offers some events while the first ones are being delivered.
   await setTimeout(Math.floor(n / 10) * 3);
   await queue.enqueue(event(id, placeOf(id)));
   say(`taken ${id}`);

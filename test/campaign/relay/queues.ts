@@ -9,13 +9,13 @@ import { live } from './life.js';
 
 const EVENTS = 100;
 const MOST_KILLS_A_RUN = 8;
-/** Moments in an undisturbed run, roughly: acknowledgements, what comes to the agent, its answers. */
+/** Approximate number of moments in an undisturbed run: acknowledgements, messages to the agent, its responses. */
 const MOMENTS = 180;
 
 /**
- * A process takes 100 events and tells them to an agent that fails now and then, and is killed with SIGKILL at moments of all kinds, one a
- * round; what was not acknowledged is offered again to the next. In the end every event was handled, none came to the agent under two
- * keys, no key came with different events, each channel was told in order, and nothing of what was said is left on the disk.
+ * A process takes 100 events and sends them to an agent that sometimes fails, and is killed with SIGKILL at random moments, once a round; events that were not
+ * acknowledged are offered again to the next process. In the end every event was handled, none reached the agent under two keys, no key had different events,
+ * the events of each channel were in order, and no text is left on the disk.
  */
 export async function queueRounds({ seed, rounds, log }: CampaignOptions): Promise<CampaignResult> {
   const chance = createChance(seed);
@@ -63,7 +63,7 @@ export async function queueRounds({ seed, rounds, log }: CampaignOptions): Promi
     counts['came again'] += agent.seen.length - new Set(agent.seen.map(({ key }) => key)).size;
   };
 
-  // A run may end before its kills are used up: then there is another.
+  // A run may end before its kills are used up; then another one starts.
   while (counts['kills of the queue'] < rounds) {
     await run(Math.min(rounds - counts['kills of the queue'], 1 + chance.below(MOST_KILLS_A_RUN)));
     if (counts.runs % 10 === 0) log(`the queue: ${counts.runs} runs, ${counts['kills of the queue']} kills`);

@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** How a version of the heavy plugin is made. */
+/** The defect in a version of the heavy plugin. */
 export type Defect = 'none' | 'syntax' | 'setup';
 
 const SIZE_BYTES = 100 * 1024;
 
-/** A plugin of 100 KB that changes with each save: what an author's plugin is like that is reloaded as it is written. */
+/** Writes a plugin of 100 KB that differs in each version, like a plugin that its author edits. */
 export async function saveHeavyPlugin(folder: string, version: number, defect: Defect): Promise<void> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'index.ts'), source(version, defect));

@@ -34,7 +34,7 @@ async function campaign(): Promise<CampaignResult> {
   const old = await excess(versions, () => 1, 'old versions');
   const left = await unloadAll(host);
   await host.idle();
-  // Those that nobody may unload run on, in one version.
+  // Plugins that cannot be unloaded keep running, in one version.
   const stillRunning = new Set(host.plugins.owners().map(({ id }) => id));
   const unloaded = await excess(versions, (plugin) => (stillRunning.has(plugin) ? 1 : 0), 'unloaded versions');
   return {
@@ -50,7 +50,7 @@ async function campaign(): Promise<CampaignResult> {
   };
 }
 
-/** More versions in memory than there should be, in sentences. */
+/** Reports excess versions in memory, as sentences. */
 async function excess(watched: WatchedVersions, allowed: (plugin: string) => number, what: string): Promise<string[]> {
   return [...(await watched.alive())]
     .map(([plugin, count]) => ({ plugin, excess: count - allowed(plugin) }))
@@ -58,7 +58,7 @@ async function excess(watched: WatchedVersions, allowed: (plugin: string) => num
     .map(({ plugin, excess }) => `${plugin}: ${excess} ${what} are still alive`);
 }
 
-/** Unloads what can be unloaded. A violation for each effect that is left. */
+/** Unloads all plugins that can be unloaded. @returns a violation for each remaining effect */
 async function unloadAll({ plugins }: Host): Promise<readonly string[]> {
   const required: string[] = [];
   for (const { id } of plugins.list()) {
@@ -71,7 +71,7 @@ async function unloadAll({ plugins }: Host): Promise<readonly string[]> {
   return stopped.flatMap(({ id, effects }) => effects.map((label) => `${id} has left ${label} behind`));
 }
 
-/** Modules of the cache of bundles that Node still knows. */
+/** Modules of the bundle cache that Node still holds. */
 function cached(folder: string): string[] {
   const { cache } = createRequire(import.meta.url);
   const known = Object.values(cache).flatMap((module) => [module?.id, ...(module?.children ?? []).map(({ id }) => id)]);

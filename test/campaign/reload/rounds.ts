@@ -8,7 +8,7 @@ import { type Defect, saveHeavyPlugin } from './heavy-plugin.js';
 
 export interface Tally {
   reloads: number;
-  /** Reloads that had to fail, and left the old version running. */
+  /** Number of reloads that had to fail, and left the old version running. */
   refusals: number;
   readonly violations: string[];
 }
@@ -18,7 +18,7 @@ interface Round {
   readonly defect: Defect;
 }
 
-/** Reloads every plugin once a round, in an order of its own, the heavy one in a new version that is sometimes broken. */
+/** Reloads every plugin once a round, in random order, the heavy one in a new version that is sometimes broken. */
 export async function playRounds(
   { host, pluginFolder }: CampaignHost,
   versions: WatchedVersions,

@@ -1,4 +1,4 @@
-/** Reproducible chance: the same seed gives the same campaign. */
+/** A reproducible random generator: the same seed gives the same campaign. */
 export interface Chance {
   /** A whole number from 0, below `limit`. */
   below(limit: number): number;

@@ -3,18 +3,18 @@ import { basename, dirname, join } from 'node:path';
 import type { Chance } from './chance.js';
 import { DOCUMENT_NAMES, type DocumentName, pathOf } from './documents.js';
 
-/** What happened to a document's files while nobody was looking. */
+/** Damage to a document's files between two processes. */
 export interface Damage {
   readonly document: DocumentName;
-  /** Which of its two copies cannot be used any more. */
+  /** The copies that are unusable. */
   readonly lost: 'document' | 'copy' | 'both';
-  /** What must be found put aside, when the document's file was spoilt and not removed. */
+  /** The content that must be set aside, when the document's file was corrupted and not removed. */
   readonly spoilt: Buffer | undefined;
 }
 
 const WAYS = ['truncated', 'emptied', 'scribbled', 'removed'] as const;
 
-/** A document's file and its last good copy; what is put aside lies beside them. Nothing in the names of the campaign has to be encoded. */
+/** The paths of a document's file and its last good copy; files that are set aside are in the same folder. No name in the campaign needs encoding. */
 function placeOf(root: string, document: DocumentName) {
   const path = join(root, ...pathOf(document));
   return { folder: dirname(path), stem: basename(path), file: `${path}.json`, lastGood: `${path}.last-good` };
@@ -24,7 +24,7 @@ async function contentOf(file: string): Promise<Buffer | undefined> {
   return readFile(file).catch(() => undefined);
 }
 
-/** Spoils the files of one document, sometimes, but of none of `spared`. `undefined` when nothing was done. */
+/** Sometimes damages the files of one document that is not in `spared`. @returns `undefined` when it did nothing */
 export async function damageSomething(
   root: string,
   chance: Chance,
@@ -61,7 +61,7 @@ async function spoil(
 
 function spoiled(content: Buffer, way: 'truncated' | 'emptied' | 'scribbled', chance: Chance): Buffer {
   if (way === 'emptied') return Buffer.alloc(0);
-  // The last bracket and the line break after it are never left whole.
+  // The last bracket and the line break after it are always cut.
   if (way === 'truncated') return content.subarray(0, chance.below(content.length - 2));
   const scribbled = Buffer.from(content);
   const from = chance.below(content.length - 1);
@@ -71,7 +71,7 @@ function spoiled(content: Buffer, way: 'truncated' | 'emptied' | 'scribbled', ch
   return scribbled;
 }
 
-/** What was put aside of a document. */
+/** The contents that were set aside for a document. */
 export async function putAside(root: string, document: DocumentName): Promise<readonly Buffer[]> {
   const place = placeOf(root, document);
   const names = await readdir(place.folder).catch(() => []);

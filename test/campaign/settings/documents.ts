@@ -37,7 +37,7 @@ export const DOCUMENT_NAMES = [
 ] as const satisfies readonly DocumentName[];
 export const pathOf = (name: DocumentName): DocumentPath => PATHS[name];
 
-/** The documents of the campaign, as a plugin sees them. */
+/** The documents of the campaign, through a plugin's interface. */
 export interface Campaigning {
   read(name: DocumentName): Promise<State>;
   carryOut(operation: Operation): Promise<void>;

@@ -4,20 +4,20 @@ import { DOCUMENT_NAMES, type DocumentName } from './documents.js';
 import type { Witness } from './killing.js';
 import { apply, operationsOf, type State } from './operations.js';
 
-/** What may be found of one document: in its file, and in the copy that stands in when the file is lost. */
+/** The possible contents of a document: in its file, and in the copy that replaces a lost file. */
 interface Tracked {
   readonly possible: readonly State[];
   readonly fallback: readonly State[];
 }
 
 /**
- * Knows what a document may hold. Operations on one document are carried out in the order in which they were started, so after a kill it holds the
- * result of the last one that was acknowledged, or of one that was started later. Its copy is at least as new as the last acknowledged one.
+ * Tracks the possible contents of documents. Operations on one document are executed in the order in which they were started, so after a kill it contains the
+ * result of the last acknowledged one, or of a later one. Its copy is at least as new as the last acknowledged one.
  */
 export interface Expectations {
   damaged(damage: Damage): void;
   written(seed: number, witness: Witness): void;
-  /** Takes note of what was found. `false` when it should not have been. */
+  /** Records the content that was found. @returns `false` when it is not possible */
   found(document: DocumentName, state: State): boolean;
   expected(document: DocumentName): readonly State[];
 }

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** What a killed writer had said. */
+/** The output of a killed writer. */
 export interface Witness {
-  /** How many operations were started; they are numbered from 0. */
+  /** Number of operations that were started; they are numbered from 0. */
   readonly started: number;
   readonly saved: ReadonlySet<number>;
-  /** Anything it complained about; a writer never ends by itself. */
+  /** Its unexpected output; a writer never ends by itself. */
   readonly complaint: string;
 }
 
-/** Lets a writer write, and kills it with SIGKILL at its `lines`-th line. */
+/** Runs a writer, and kills it with SIGKILL at its `lines`-th line of output. */
 export async function writeUntilKilled(root: string, seed: number, lines: number): Promise<Witness> {
   const writer = spawn(process.execPath, [fileURLToPath(new URL('./writer.js', import.meta.url)), root, String(seed)], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,7 +1,7 @@
 import { type Chance, createChance } from './chance.js';
 import { DOCUMENT_NAMES, type DocumentName } from './documents.js';
 
-/** What a document holds: which operation wrote it, how many updates since it was set, and something bulky. */
+/** The content of a document: the operation that wrote it, the number of updates since it was set, and a large text. */
 export interface Content {
   readonly n: number;
   readonly count: number;
@@ -17,7 +17,7 @@ export interface Operation {
   readonly payload: string;
 }
 
-/** The operations of a round, without end. Writer and verifier make the same ones from the same seed. */
+/** The infinite sequence of operations of a round. Writer and verifier generate the same sequence from the same seed. */
 export function* operationsOf(seed: number): Generator<Operation, never> {
   const chance = createChance(seed);
   for (let n = 0; ; n += 1) yield operation(n, chance);
@@ -30,7 +30,7 @@ function operation(n: number, chance: Chance): Operation {
   return { document, kind, n, payload: `${n}:`.padEnd(size, 'é"\\\n') };
 }
 
-/** What an operation makes of a document. */
+/** The content of a document after an operation. */
 export function apply(before: State, { kind, n, payload }: Operation): State {
   if (kind === 'delete') return undefined;
   if (kind === 'set') return { n, count: 0, payload };

@@ -1,9 +1,9 @@
-/** The process that is killed: writes without end, says what it starts before it starts it and what is saved once it is. */
+/** The process that is killed: it writes without end, and prints each operation before its start and after it is saved. */
 import { writeSync } from 'node:fs';
 import { openDocuments } from './documents.js';
 import { operationsOf } from './operations.js';
 
-/** Writes under way at a time, so that a kill meets several. */
+/** Number of simultaneous writes, so that a kill interrupts several. */
 const AT_ONCE = 6;
 
 const [root = '', seed = '0'] = process.argv.slice(2);

@@ -17,7 +17,7 @@ ${setup}
 `,
 });
 
-/** Plugins as somebody outside might write them: they say where they are on standard error, and mostly do not end. */
+/** Plugins of a third party: they print their state on standard error, and most of their handlers do not end. */
 export const PLUGINS = {
   hanging: plugin(
     'hanging',
@@ -43,14 +43,14 @@ export const PLUGINS = {
   ),
   clinging: plugin('clinging', 'defer(never);'),
   leaving: plugin('leaving', 'setInterval(() => undefined, 1000);'),
-  /** Its new version never gets ready. */
+  /** A plugin whose new version never becomes ready. */
   reloading: plugin(
     'reloading',
     "const again = globalThis.hasStarted === true; globalThis.hasStarted = true; if (again) { say('reload'); await never(); }",
   ),
 } satisfies Readonly<Record<string, Files>>;
 
-/** A server of tools over standard streams whose only tool never answers. */
+/** An MCP server over stdio whose only tool never answers. */
 export const SLOW_MCP_SERVER = `import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 const tool = { name: 'wait', description: 'Waits', inputSchema: { type: 'object', properties: {} }, annotations: { readOnlyHint: true } };

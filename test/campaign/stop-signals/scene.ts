@@ -17,15 +17,15 @@ import { type CommandLine, startCommandLine } from '../../e2e/support/command-li
 export interface SceneOptions {
   /** Files of the bot's folder, by path. */
   readonly files?: Readonly<Record<string, string | object>>;
-  /** What the model answers, one after another. */
+  /** The model's answers, in order. */
   readonly steps?: readonly ModelStep[];
-  /** Loaded before the bot: a file of the folder. */
+  /** A file of the folder that is loaded before the bot. */
   readonly preload?: string;
-  /** Without the stand-in for a model: the bot's own offline model answers. */
+  /** Without a stand-in for a model, the bot's offline model answers. */
   readonly offline?: boolean;
 }
 
-/** The bot as a process of its own, and everything that it talks to. */
+/** The bot in a separate process, and its environment. */
 export interface Scene extends AsyncDisposable {
   readonly discord: LocalDiscord;
   readonly bot: LocalApplication;
@@ -38,13 +38,13 @@ export interface Scene extends AsyncDisposable {
   readonly letta: LettaStandIn;
   /** A path in the bot's folder. */
   at(path: string): string;
-  /** Starts the bot; once. */
+  /** Starts the bot; may be called once. */
   start(): CommandLine;
-  /** Starts it and waits until it is ready. */
+  /** Starts the bot and waits until it is ready. */
   ready(): Promise<CommandLine>;
-  /** The end of what the bot has written on standard error. */
+  /** The end of the bot's output on standard error. */
   errors(): string;
-  /** What the bot said, wherever, as it stands now. */
+  /** The current texts of the bot's messages in all channels. */
   said(): readonly string[];
 }
 
@@ -69,7 +69,7 @@ export async function openScene({ files = {}, steps = [], preload, offline = fal
   guild.join(alice);
   guild.join(bob);
   const general = guild.createChannel({ name: 'general' });
-  /** Also what only one person sees. */
+  /** Includes ephemeral messages. */
   const seen: LocalMessage[] = [];
   discord.observe((event) => {
     if (event.type === 'messageCreate' && event.message.author.id === bot.id) seen.push(event.message);

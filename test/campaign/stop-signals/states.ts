@@ -6,18 +6,18 @@ import type { CommandLine } from '../../e2e/support/command-line.js';
 import { PLUGINS, SLOW_DISK, SLOW_MCP_SERVER } from './programs.js';
 import type { Scene, SceneOptions } from './scene.js';
 
-/** Something that the bot can be at when a signal comes. */
+/** A state of the bot in which a signal arrives. */
 export interface State extends SceneOptions {
   readonly name: string;
-  /** Brings the bot there. */
+  /** Brings the bot into this state. */
   readonly reach: (scene: Scene) => Promise<CommandLine>;
-  /** SIGTERM when left out. Each follows the one before after so many milliseconds. */
+  /** Default: SIGTERM. Each signal follows the previous one after a delay. */
   readonly signals?: readonly (readonly [signal: NodeJS.Signals, afterMs: number])[];
-  /** 0 when left out; SIGKILL is what the watchdog does. */
+  /** Default: 0; SIGKILL is sent by the watchdog. */
   readonly code?: number | 'SIGKILL';
-  /** What standard error says; `stopped.` when left out. */
+  /** Expected standard error; default: `stopped.` */
   readonly words?: RegExp;
-  /** What those who wait read, in any order. */
+  /** The messages that waiting members read, in any order. */
   readonly read?: readonly RegExp[];
 }
 
@@ -30,7 +30,7 @@ async function says(scene: Scene, ...texts: readonly string[]): Promise<CommandL
   return line;
 }
 
-/** The owner sets something up and waits for the answers. */
+/** Sends commands of the owner and waits for the answers. */
 async function setUp(scene: Scene, ...commands: readonly string[]): Promise<void> {
   for (const command of commands) {
     const since = scene.you.say(scene.general, command);
@@ -224,7 +224,7 @@ export const STATES: readonly State[] = [
     steps: [callTool('slow_wait'), hang()],
     async reach(scene) {
       const line = await scene.ready();
-      // The tools of a new server are learned in the background.
+      // The tools of a new server are read in the background.
       while (!scene.said().some((text) => /slow_wait/.test(text) && !/no tool/.test(text))) {
         await setUp(scene, '!tool policy slow_wait allow');
       }
@@ -258,7 +258,7 @@ export const STATES: readonly State[] = [
   },
 ];
 
-/** It has said that Discord does not answer. */
+/** The bot has reported that Discord does not answer. */
 async function waitingForDiscord(scene: Scene): Promise<CommandLine> {
   const line = scene.start();
   await line.prints(/not ready since/, 'err');

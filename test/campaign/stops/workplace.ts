@@ -16,10 +16,10 @@ export interface Workplace extends AsyncDisposable {
   readonly alice: LocalUser;
   readonly bot: LocalUser;
   readonly owner: { readonly userId: string; readonly guildId: string; readonly channelId: string };
-  /** Runs of tools: begun so far, and under way. */
+  /** Numbers of tool runs: begun so far, and running. */
   begun(): number;
   running(): number;
-  /** Child processes that live. */
+  /** Number of live child processes. */
   children(): number;
   counts(): Readonly<Record<string, number>>;
 }
@@ -90,7 +90,7 @@ export async function openWorkplace(dataDir: string, dice: Dice): Promise<Workpl
   };
 }
 
-/** What the model does next: nothing that would end the task. */
+/** A random step of the model that does not end the task. */
 function nextStep(dice: Dice): ModelStep {
   const what = `thing ${dice.between(1, 1_000_000)}`;
   const use = (name: string) => callTools([{ name, arguments: { what } }]);

@@ -6,7 +6,7 @@ import { createWorld } from './world.js';
 
 const NAME = 'cinnabar-plugin-dice2';
 
-/** A plugin from an empty folder to another bot, and what follows: an update that wants more, one that fails, and its removal. */
+/** Transfers a plugin from its author's folder to another bot, with an update that requires more permissions, one that fails, and its removal. */
 export async function tryPlugin(place: Place): Promise<void> {
   const { machine, folder, check, registry } = place;
   const made = await machine.run(folder, 'npx', ['--yes', 'cinnabar', 'new', 'dice2']);
@@ -50,7 +50,7 @@ export async function tryPlugin(place: Place): Promise<void> {
   await whileItRuns(place, publish);
 }
 
-/** `cinnabar dev`: an edit, one that does not build, one with a type error, and what mends them. */
+/** `cinnabar dev`: an edit, one that does not build, one with a type error, and the corrections. */
 async function develop({ machine, check }: Place, plugin: string): Promise<void> {
   const file = join(plugin, 'src', 'index.ts');
   const source = readFileSync(file, 'utf8');
@@ -78,7 +78,7 @@ async function develop({ machine, check }: Place, plugin: string): Promise<void>
   check(code === 0, `dev ended with ${code}: ${out}${err}`);
 }
 
-/** The tarball of the plugin in another version: by `cinnabar pack`, but for a version that it would refuse. */
+/** The tarball of the plugin in another version, made by `cinnabar pack` unless that would refuse the version. */
 async function packVersion(
   { machine, folder }: Place,
   plugin: string,
@@ -104,7 +104,7 @@ async function packVersion(
 
 type Publish = (...which: readonly number[]) => void;
 
-/** `cinnabar plugin …`, with the questions that it asks answered. */
+/** `cinnabar plugin …`, with answers to its questions. */
 async function whileStopped({ machine, folder, check }: Place, publish: Publish): Promise<void> {
   const bot = join(folder, 'night');
   const manifest = readFileSync(join(bot, 'package.json'), 'utf8');
@@ -145,7 +145,7 @@ async function whileStopped({ machine, folder, check }: Place, publish: Publish)
 
 const NOTICED_MS = 60_000;
 
-/** `!plugin …`, by the owner on Discord. */
+/** `!plugin …`, sent by the owner on Discord. */
 async function whileItRuns({ machine, folder, check }: Place, publish: Publish): Promise<void> {
   await using discord = await startLocalDiscord();
   const { you, bot, general, env } = createWorld(discord);

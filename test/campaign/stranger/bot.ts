@@ -19,7 +19,7 @@ export async function tryBot(place: Place): Promise<void> {
   check(now.length === 0, `the bot has written into node_modules: ${now.slice(0, 5).join(', ')}`);
 }
 
-/** The project's packages need not be writable. */
+/** Checks that the project's packages need not be writable. */
 function contentsOf(folder: string): readonly string[] {
   const packages = join(folder, 'node_modules', '@cinnabar');
   return readdirSync(packages, { recursive: true }).map(String);
@@ -69,7 +69,7 @@ async function tryCommands({ machine, folder, check }: Place): Promise<void> {
   }
 }
 
-/** The first start runs file by file, and bundles the host for those that follow; so does the first one after npm has changed something. */
+/** The first start runs from single files, and bundles the host for later starts; the same holds for the first start after npm has changed packages. */
 const STARTS = ['first', 'second', 'third', 'upgraded'];
 const BUNDLE_MS = 120_000;
 
@@ -82,7 +82,7 @@ async function tryStarts({ machine, folder, check, count }: Place): Promise<void
     if (which === 'upgraded') appendFileSync(installed, '\n');
     const before = modifiedAt(record);
     const startedAt = performance.now();
-    // Not by npx, which does not pass SIGTERM on.
+    // Not with npx, which does not forward SIGTERM.
     const running = machine.open(folder, join('node_modules', '.bin', 'cinnabar'), ['start'], { env });
     const ready = await running.prints(/is ready as .*\n/);
     count(`ms until ready, ${which} start`, Math.round(performance.now() - startedAt));

@@ -4,35 +4,35 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { ROOT } from '../../release/packages.js';
 
-/** A machine of somebody who has Node, npm, and nothing of this project. */
+/** A machine with Node and npm, but without this project. */
 export interface Machine {
   /** `v24.1.0` */
   readonly version: string;
-  /** Runs a command to its end. Never rejects for what it exits with. */
+  /** Runs a command to its end. Does not reject for an exit code. */
   run(folder: string, command: string, args: readonly string[], options?: RunOptions): Promise<Ran>;
-  /** Starts a command that goes on; the caller stops it. */
+  /** Starts a command that keeps running; the caller stops it. */
   open(folder: string, command: string, args: readonly string[], options?: RunOptions): Running;
-  /** Ends whatever still runs, with all that it has started. */
+  /** Ends all running commands with their child processes. */
   end(): void;
 }
 
 interface RunOptions {
-  /** Besides what every command gets. */
+  /** In addition to the common environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** All of standard input; without it, `run` gives none. */
+  /** Complete standard input; without it, `run` provides none. */
   readonly input?: string;
 }
 
 export interface Ran {
   readonly code: number | null;
   readonly out: string;
-  /** Standard error, but for what npm says by itself. */
+  /** Standard error without npm's own lines. */
   readonly err: string;
 }
 
 export interface Running {
   readonly ended: Promise<Ran>;
-  /** Resolves with what it has printed (output and errors) since the last call, as soon as that matches; rejects when it ends, or after `timeoutMs`. */
+  /** Resolves with the output (standard output and error) since the last call, as soon as it matches; rejects when the command ends, or after `timeoutMs`. */
   prints(pattern: RegExp, timeoutMs?: number): Promise<string>;
   write(line: string): void;
   stop(signal?: NodeJS.Signals): Promise<Ran>;
@@ -41,20 +41,20 @@ export interface Running {
 const LONGEST_MS = 300_000;
 const SOON_MS = 60_000;
 const GRACE_MS = 20_000;
-/** What a developer may have set for themselves, and what npm tells the scripts of this project. */
+/** A developer's own settings, and variables that npm sets for this project's scripts. */
 const NOT_INHERITED =
   /^(DISCORD|CINNABAR|OPENAI|ANTHROPIC|LETTA|LOG_LEVEL|BUILD_CACHE|CACHE_PATH|BOT_NAME|NODE_OPTIONS|NODE_PATH|NODE_ENV|npm_package|npm_lifecycle|npm_config_local|npm_config_prefix|npm_command|INIT_CWD)/;
 
-/** What npm has fetched, for the next time; what `npx` has installed would be that of an earlier run. */
+/** npm's downloads, kept for the next run; packages installed by `npx` would be those of an earlier run. */
 const NPM_CACHE = join(ROOT, 'node_modules', '.cache', 'cinnabar-npm');
 export const forgetNpx = (): void => rmSync(join(NPM_CACHE, '_npx'), { recursive: true, force: true });
 
-/** What npm says of its own configuration on this machine. */
+/** npm's messages about its configuration on this machine. */
 const OF_NPM = /^npm (?:warn|notice) .*\n/gm;
 
 /**
  * @param node the executable of Node
- * @param registry the address of the registry that npm asks
+ * @param registry the address of the registry for npm
  */
 export function createMachine(node: string, registry: string): Machine {
   const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name));
@@ -71,7 +71,7 @@ export function createMachine(node: string, registry: string): Machine {
   };
   const started = new Set<ChildProcess>();
   const open: Machine['open'] = (folder, command, args, { env = {}, input } = {}) => {
-    // A group of its own, so that nothing that it starts outlives it.
+    // A separate process group, so that its child processes can be ended.
     const child = spawn(command, args, { cwd: folder, env: { ...common, ...env }, stdio: 'pipe', detached: true });
     started.add(child);
     const seen = { out: '', err: '', all: '' };
@@ -84,7 +84,7 @@ export function createMachine(node: string, registry: string): Machine {
       seen.err += text;
       seen.all += text;
     });
-    // What ends early has not read everything.
+    // A command that ends early does not read its whole input.
     child.stdin.on('error', () => undefined);
     if (input !== undefined) child.stdin.end(input);
     const ended = once(child, 'close').then(() => {
@@ -155,16 +155,16 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 
-/** The oldest and the newest line of Node that are tried. */
+/** The oldest and the newest supported major version of Node. */
 const MAJORS = [20, 24];
 
 /**
- * Executables of Node: those that `CINNABAR_NODES` names, separated by commas; else this one for its own line, and for the others the one that npm
- * brings, kept for the next time.
+ * Executables of Node: those in `CINNABAR_NODES`, separated by commas; else this process's for its major version, and for the others the npm package `node`,
+ * which is kept for the next run.
  */
 export function findNodes(): readonly string[] {
   const given = process.env.CINNABAR_NODES?.split(',').map((path) => path.trim());
@@ -174,7 +174,7 @@ export function findNodes(): readonly string[] {
   );
 }
 
-/** The registry that npm asks on this machine. */
+/** npm's registry on this machine. */
 export function registryOfNpm(): string {
   const { stdout } = spawnSync('npm', ['config', 'get', 'registry'], {
     encoding: 'utf8',

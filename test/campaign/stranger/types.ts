@@ -54,7 +54,7 @@ const OPTIONS = {
 };
 const SDK_PACKAGES_AT_MOST = 35;
 
-/** A project that is held against the types of every package, as strictly as the compiler can; and a plugin that wants nothing but the SDK. */
+/** Compiles a project with the types of every package, with the strictest options; and a plugin that depends only on the SDK. */
 export async function tryTypes({ machine, folder, check, count }: Place): Promise<void> {
   const root = (await readPackages()).find(({ folder: at }) => at === '.')?.manifest;
   const tools = ['typescript', '@types/node'].map((name) => `${name}@${root?.devDependencies[name]}`);

@@ -1,6 +1,6 @@
 import type { LocalDiscord } from '@cinnabar/local-discord';
 
-/** A server with its owner and a bot, and the variables with which a process of the bot finds it. */
+/** Creates a server with its owner and a bot. @returns also the environment for a process of the bot */
 export function createWorld(discord: LocalDiscord) {
   const you = discord.createUser({ name: 'you' });
   const bot = discord.createApplication({ name: 'Cinnabar', owner: you });

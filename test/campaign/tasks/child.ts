@@ -1,4 +1,4 @@
-/** The bot that is killed: `node child.js '<Orders as JSON>'`. Says `ready`, then `write N` for each write that it counts. */
+/** The bot that is killed: `node child.js '<Orders as JSON>'`. Prints `ready`, then `write N` for each counted write. */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDriver, type Driver } from '@cinnabar/core';
@@ -6,7 +6,7 @@ import { SettingsCatalog } from '@cinnabar/sdk';
 import { type Machine, startOnMachine } from '../machine-host.js';
 import { effectTools, scriptedModel } from './script.js';
 
-/** What one process is to do. */
+/** The parameters of a process. */
 export interface Orders {
   readonly api: string;
   readonly token: string;
@@ -15,9 +15,9 @@ export interface Orders {
   readonly cacheDir: string;
   readonly effects: string;
   readonly owner: { readonly userId: string; readonly guildId: string; readonly channelId: string };
-  /** Dies at that write, counted from when it is ready: just before it reaches the disk, or just after. */
+  /** The write at which it dies, counted from when it is ready: directly before or after it reaches the disk. */
   readonly dieAt?: { readonly write: number; readonly when: 'before' | 'after' };
-  /** How long the model and the tools take. */
+  /** Delay of the model and the tools. */
   readonly delayMs: number;
 }
 
@@ -43,7 +43,7 @@ const quiet = {
 let counting = false;
 let writes = 0;
 
-/** A disk that takes the process with it at the chosen write. */
+/** A disk that ends the process at the chosen write. */
 function deadly(disk: Driver): Driver {
   const counted = async (write: () => Promise<void>) => {
     if (!counting) return write();

@@ -19,19 +19,19 @@ import type { Machine } from '../machine-host.js';
 import type { Orders } from './child.js';
 import { APPROVED, CHOICE, DENIED, type Effect } from './script.js';
 
-/** Where scenes are played: one local Discord for all, in the process that is never killed. */
+/** The environment of scenes: one local Discord for all, in the process that is never killed. */
 export interface Stage {
   readonly root: string;
   readonly discord: LocalDiscord;
   readonly application: LocalApplication;
   readonly guild: LocalGuild;
-  /** Where each process is another machine of a cluster. */
+  /** Set when each process is another machine of a cluster. */
   readonly database: TestDatabase | undefined;
   readonly you: LocalUser;
   readonly alice: LocalUser;
 }
 
-/** How one process is to end: by itself never. */
+/** The end of a process; `undefined` lets it run. */
 export type Death =
   | { readonly kind: 'write'; readonly write: number; readonly when: 'before' | 'after' }
   | { readonly kind: 'moment'; readonly afterMs: number }
@@ -49,13 +49,13 @@ const keptTask = z.object({
 });
 type Task = z.output<typeof keptTask>;
 
-/** What is left when a task is over. */
+/** The traces of a finished task. */
 export interface Traces {
   readonly task: Task;
   readonly effects: readonly Effect[];
-  /** What the task has said; cards and their answers are the host's. */
+  /** The task's messages, without cards and their answers, which are the host's. */
   readonly said: readonly string[];
-  /** Writes of the last process, counted from when it was ready. */
+  /** Number of writes of the last process, counted from when it was ready. */
   readonly writes: number;
   readonly kills: number;
 }
@@ -66,8 +66,8 @@ const PATIENCE_MS = 60_000;
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 
 /**
- * Plays the scripted task once: one process after another carries it out, each killed as `deaths` say, while a member answers, denies and approves.
- * The last one lives until the task is over and that has been told.
+ * Plays the scripted task once: it is executed by one process after another, each killed according to `deaths`, while a member answers, denies and approves.
+ * The last process runs until the result of the task is posted.
  */
 export async function play(stage: Stage, number: number, deaths: readonly Death[], delayMs: number): Promise<Traces> {
   const dataDir = join(stage.root, `scene-${number}`);
@@ -118,7 +118,7 @@ export async function play(stage: Stage, number: number, deaths: readonly Death[
     kills,
   };
 
-  /** Until it dies, or the task is over. `true` when it is. */
+  /** Resolves when the process dies or the task has ended, with `true` when it has ended. */
   async function live(bot: Bot, death: Death): Promise<boolean> {
     const deadline = Date.now() + PATIENCE_MS;
     let readyAt: number | undefined;
@@ -126,7 +126,7 @@ export async function play(stage: Stage, number: number, deaths: readonly Death[
       const task = await readTask();
       if (Date.now() > deadline) throw new Error(`nothing comes of it: ${task?.status} ${bot.complaint()}`);
       if (bot.isReady()) {
-        // A command that was heard by a process which died before it wrote anything is given again.
+        // A command is repeated if the process that received it died before it wrote anything.
         if (readyAt === undefined && task === undefined) people.begin();
         readyAt ??= Date.now();
         people.decide();
@@ -141,7 +141,7 @@ export async function play(stage: Stage, number: number, deaths: readonly Death[
 const isOver = (task: Task | undefined) => task?.ending?.told === true;
 const isDue = (death: Death, readyAt: number) => death.kind === 'moment' && Date.now() - readyAt >= death.afterMs;
 
-/** Looked up in the files: a driver of one's own would clear away what the bot is just writing. */
+/** Reads the files directly: another driver would clean up unfinished writes of the bot. */
 async function readDocument(folder: string): Promise<Task | undefined> {
   const name = (await readdir(folder).catch(() => [])).find((file) => file.endsWith('.json'));
   if (name === undefined) return undefined;
@@ -149,10 +149,10 @@ async function readDocument(folder: string): Promise<Task | undefined> {
   return stored.data;
 }
 
-/** The task that was given in a channel. */
+/** The task in a channel. */
 async function readRow({ query, schema }: TestDatabase, channel: LocalChannel): Promise<Task | undefined> {
   const sql = `SELECT body->'data' AS task FROM ${schema}.documents WHERE path LIKE 'tasks/collections/global/tasks/%'`;
-  // There are no tables before the first machine has made them.
+  // Before the first machine has started, there are no tables.
   const rows = await query(sql).catch(() => []);
   const row = rows.find(({ task }) => JSON.stringify(task).includes(channel.id));
   return row && keptTask.parse(row.task);
@@ -195,7 +195,7 @@ function start(orders: Orders): Bot {
 
 const isOfTask = ({ content }: LocalMessage) => /^-# .* task \w+$/m.test(content) || content.startsWith('**Task ');
 
-/** A member who gives the task, answers its question, denies one note and approves the other, however often they are asked. */
+/** A member who gives the task, answers its question, denies one note and approves the other, as often as they are asked. */
 function createPeople({ guild, alice, application }: Stage, channel: LocalChannel) {
   const clicked = new Map<string, number>();
   const messages = () =>
@@ -217,13 +217,13 @@ function createPeople({ guild, alice, application }: Stage, channel: LocalChanne
     decide() {
       for (const message of messages()) {
         const decision = decisionOn(message);
-        // A click that nobody has heard is made again.
+        // A click that was not received is repeated.
         if (decision === undefined || Date.now() - (clicked.get(message.id) ?? 0) < 400) continue;
         clicked.set(message.id, Date.now());
         try {
           alice.click(message, decision);
         } catch {
-          // The bot is dead at the moment.
+          // The bot is not running at the moment.
         }
       }
     },

@@ -3,7 +3,7 @@ import { SCRIPT } from './script.js';
 
 const REPEATABLE = new Set(['look', 'ring']);
 
-/** In how far the traces of a disturbed task differ from those of an undisturbed one, in sentences. Only what is marked unknown may. */
+/** Differences between the traces of a disturbed task and those of an undisturbed one, as sentences. Only traces that are marked unknown may differ. */
 export function judge(found: Traces, expected: Traces): readonly string[] {
   const wrong: string[] = [];
   const { task } = found;
@@ -29,7 +29,7 @@ export function judge(found: Traces, expected: Traces): readonly string[] {
   return wrong;
 }
 
-/** Effects, by what caused them: exactly once; at most once where nobody knows; as often as one likes where that is the same as once. */
+/** Effects by their cause: exactly once; at most once when the outcome is unknown; any number of times when the effect is idempotent. */
 function judgeEffects(found: Traces, expected: Traces, unknown: ReadonlySet<string>): readonly string[] {
   const wrong: string[] = [];
   const nameOf = ({ tool, what }: Traces['effects'][number]) => `${tool} ${JSON.stringify({ what })}`;
@@ -45,7 +45,7 @@ function judgeEffects(found: Traces, expected: Traces, unknown: ReadonlySet<stri
   return wrong;
 }
 
-/** Everything is said once. Names and figures differ from task to task. */
+/** Every message is sent once. Names and figures differ between tasks. */
 function judgeWords(found: Traces, expected: Traces): readonly string[] {
   const wrong: string[] = [];
   const plain = (said: readonly string[]) =>

@@ -30,7 +30,7 @@ export const CHOICE = 'Shelf B';
 export const DENIED = 'a note that is denied';
 export const APPROVED = 'a note that is approved';
 
-/** What the model answers, step by step. */
+/** The model's answers, by step. */
 export const SCRIPT: readonly Answer[] = [
   { text: 'I will look at the shelves first.' },
   call('look', { what: 'shelf A' }),
@@ -51,7 +51,7 @@ export const SCRIPT: readonly Answer[] = [
   call('task_complete', { summary: 'Everything is tidy.' }),
 ];
 
-/** A model that knows from the conversation alone how far it is, so that it goes on after a restart as if nothing had been. */
+/** A model that derives the current step from the conversation, so that it continues after a restart. */
 export function scriptedModel(delayMs: number, onRequest: () => void = () => undefined): Plugin {
   const models: UnmeteredLlm = {
     current: { provider: 'campaign', model: 'campaign' },
@@ -107,7 +107,7 @@ function completionOf({ messages, self }: LlmRequest): LlmCompletion {
   };
 }
 
-/** An effect on the world outside, as the world noted it. */
+/** An effect, as recorded outside of the process. */
 export interface Effect {
   readonly tool: string;
   readonly what: string;
@@ -116,7 +116,7 @@ export interface Effect {
 
 const WHAT = z.object({ what: z.string() });
 
-/** Tools whose effects are lines in a file that outlives the process. */
+/** Tools whose effects are lines in a file that survives the process. */
 export function effectTools(file: string, delayMs: number): Plugin {
   return definePlugin({
     manifest: { id: 'effects', version: '1.0.0', description: 'Has effects that are counted' },

@@ -10,14 +10,14 @@ import { type Dice, weighted } from '../confirm/dice.js';
 import type { Chronicle } from './chronicle.js';
 import type { TrustHarness } from './harness.js';
 
-/** Words that a search finds many messages by. */
+/** Words with which a search finds many messages. */
 export const TOPICS = ['zebra', 'giraffe', 'lion', 'walrus'] as const;
 const MOST_PLACES = 14;
 
-/** What people and moderators do that is no turn of the bot's: cheap, and mostly not told to it. */
+/** Actions of people and moderators that are no turn of the bot: they are cheap, and the bot receives no event for most of them. */
 export function createChanges(harness: TrustHarness, dice: Dice, chronicle: Chronicle) {
   const { host, oracle, people, guilds, roles } = harness;
-  /** Messages that people said, the newest last; bounded. */
+  /** Latest messages of people, newest last. */
   const said: LocalMessage[] = [];
 
   const somewhere = (): LocalChannel | undefined => among(dice, harness.places());
@@ -142,7 +142,7 @@ export function createChanges(harness: TrustHarness, dice: Dice, chronicle: Chro
     const isPrivate = dice.chance(0.6);
     const thread = user.startThread(channel, `talk ${marker}`, { private: isPrivate });
     oracle.nameOf(thread, marker);
-    // So that the bot is asked of it at all.
+    // Adds the bot to the thread, so that it can be asked there.
     thread.thread?.members.set(host.bot.id, host.clock.now());
     note(
       `${user.username} starts the ${isPrivate ? 'private' : 'public'} thread #${thread.name} in #${channel.name}`,
@@ -177,7 +177,7 @@ export function createChanges(harness: TrustHarness, dice: Dice, chronicle: Chro
     oracle.nameOf(channel, marker);
     if (dice.chance(0.5)) channel.name = `${channel.name.split('-')[0] ?? 'place'}-${marker}`;
     else channel.topic = `All about ${marker}`;
-    // Tells everybody of the channel as it is now.
+    // Updates the channel for all clients.
     guild.overwrite(channel, { for: host.bot, allow: ['ViewChannel', 'ReadMessageHistory', 'SendMessages'] });
     note(`a channel becomes #${channel.name}, ${channel.topic ?? 'without a topic'}`, channel);
   };
@@ -206,7 +206,7 @@ export function createChanges(harness: TrustHarness, dice: Dice, chronicle: Chro
     said,
     somewhere,
     member,
-    /** One change; what Discord refuses is none. */
+    /** Makes one change, unless Discord refuses it. */
     change() {
       try {
         weighted(dice, ways)?.();

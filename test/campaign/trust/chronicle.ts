@@ -3,14 +3,14 @@ import { markersIn } from './oracle.js';
 const KEPT = 3_000;
 const TOLD = 14;
 
-/** What happened, so that a leak can be told with what led to it. */
+/** A record of steps, so that a leak can be reported with the steps that led to it. */
 export interface Chronicle {
-  /** @param about places, people and messages by which it may be looked up again */
+  /** @param about places, people and messages of the step */
   note(text: string, about?: readonly { readonly id: string }[]): void;
   nextStep(): void;
-  /** What happened last, whatever it was about. */
+  /** The latest steps. */
   latest(): readonly string[];
-  /** The last steps that have to do with a word, or with one of these places or people, oldest first. */
+  /** The latest steps about a word, or about one of these places or people, oldest first. */
   of(marker: string, about: readonly string[]): readonly string[];
 }
 
@@ -35,7 +35,7 @@ export function createChronicle(): Chronicle {
     of(marker, about) {
       const isOfWord = ({ keys }: Happening) => keys.includes(marker);
       const first = happenings.find(isOfWord)?.step ?? 0;
-      // What only changes who may read counts when it concerns a place or person of the leak, and what is merely said there does not.
+      // A change of permissions is relevant when it concerns a place or person of the leak; a mere message there is not.
       const isChange = ({ step: at, keys, text }: Happening) =>
         at >= first && !/ says "| edits "/.test(text) && keys.some((key) => about.includes(key));
       return happenings

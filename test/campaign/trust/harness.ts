@@ -7,25 +7,25 @@ import type { Dice } from '../confirm/dice.js';
 import { createMind, type Mind } from './mind.js';
 import { createOracle, type Oracle } from './oracle.js';
 
-/** Two servers with people in one or both, places that are open, closed by role and by name, and everything that can answer or read. */
+/** Two servers with people in one or both, places that are open or restricted by role and by member, and everything that can answer or read. */
 export interface TrustHarness extends AsyncDisposable {
   readonly host: TestHost;
   readonly llm: ScriptedLlm;
   readonly letta: LettaStandIn;
-  /** Let the agent in: it reads, and calls tools, with the rights of this person. */
+  /** The admin of the agent: it reads, and calls tools, with this person's rights. */
   readonly keeper: LocalUser;
-  /** Where the agent answers. */
+  /** The channel in which the agent answers. */
   readonly home: LocalChannel;
   readonly mind: Mind;
   readonly oracle: Oracle;
   readonly people: readonly [LocalUser, ...LocalUser[]];
   readonly guilds: readonly [LocalGuild, LocalGuild];
   readonly roles: ReadonlyMap<LocalGuild, readonly [LocalRole, ...LocalRole[]]>;
-  /** Channels and threads that there are now. */
+  /** The current channels and threads. */
   places(): readonly LocalChannel[];
-  /** What closes a place to everybody but the bot; roles and people are let in by it, too. */
+  /** Hides a place from all but the bot, and gives access to some roles and people. */
   hide(channel: LocalChannel): void;
-  /** Resolves when the bot and the agents have done what there is to do. */
+  /** Resolves when the bot and the agents are idle. */
   settled(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ const SEEING: readonly PermissionName[] = [
   'SendMessages',
   'SendMessagesInThreads',
 ];
-/** discord.js itself asks Discord at most 50 things a second, which here would only be waiting. */
+/** discord.js itself sends at most 50 requests a second, so most of the time would be waiting. */
 const NO_THROTTLE = 1_000_000_000;
 
 export async function openTrustHarness(dice: Dice, serial: () => number): Promise<TrustHarness> {
@@ -150,7 +150,7 @@ async function furnish(
     return [staff, crew];
   }
 
-  /** An agent in one channel of the first server, and another in the direct messages of those who want it. */
+  /** Sets up an agent in one channel of the first server, and another in the direct messages of those who opt in. */
   async function admit() {
     const direct = you.openDm(application);
     const orders = [
@@ -175,7 +175,7 @@ async function furnish(
     await settled();
   }
 
-  /** Chooses who answers where, and how freely tools are used. */
+  /** Sets the responders of the channels, and the permissions of tools. */
   async function configure(one: LocalGuild) {
     const settings = [
       ...(dice.chance(0.5) ? ['confirm require destructive'] : []),

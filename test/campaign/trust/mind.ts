@@ -5,30 +5,30 @@ import { namedIn } from '../../plugins/relay/harness.js';
 import type { Dice } from '../confirm/dice.js';
 import { markersIn } from './oracle.js';
 
-/** A model that asks for everything that it can, keeps what it has been shown wherever something is kept, and says nothing of it that is not for all. */
+/** A model that requests everything it can, stores everything it has read wherever it can, and repeats only what everyone in the place may read. */
 export interface Mind {
   /** Called with each request before it is answered. */
   onRequest: (text: string, request: LlmRequest) => void;
-  /** A tool that it is to call, with its arguments, wherever they lead. */
+  /** The next tool call, with arguments for any place. */
   wish: () => { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
-  /** Of the words that it has been shown, those that everybody may read where it speaks. */
+  /** The words that everyone in the place may read, among those that the model has read. */
   speakable: (markers: readonly string[]) => readonly string[];
-  /** The words of the question that is answered: what is kept of an answer rests on that message. */
+  /** The words of the question: data that is stored about an answer has that message as its source. */
   asked: readonly string[];
-  /** The next answer hangs until it is released: others ask in the meantime. */
+  /** Makes the next answer hang until it is released, so that others ask in the meantime. */
   holdNext: boolean;
   isHolding(): boolean;
-  /** No answer hangs any more. */
+  /** Releases all hanging answers. */
   release(): void;
   answer(view: PromptView, request: LlmRequest | undefined): ModelStep;
-  /** Called with what an agent is told, and with each result that it gets: then it is told which tool gave it. */
+  /** Called with each prompt of an agent, and with each tool result that it gets (then with the tool's name). */
   onAgent: (text: string, agent: string, tool?: string) => void;
   /** One turn of an agent. */
   live(turn: AgentTurn): Promise<void>;
 }
 
 const MOST_CALLS = 3;
-/** An agent has few of the tools. */
+/** An agent has fewer tools. */
 const MOST_WISHES = 8;
 
 export function createMind(dice: Dice): Mind {
@@ -94,7 +94,7 @@ export function createMind(dice: Dice): Mind {
   };
   const anyOf = (markers: readonly string[]) => markers[dice.between(0, Math.max(0, markers.length - 1))] ?? 'nothing';
 
-  /** What a persona does: it remembers, wants and feels what it is asked about. */
+  /** The plan of a persona: memories, goals and feelings about the words that it was asked about. */
   function planOf(shown: readonly string[]) {
     const kept: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
       ['ADD_MEMORY', { text: `They spoke of ${anyOf(shown)}.`, about: 'alice', importance: 8 }],

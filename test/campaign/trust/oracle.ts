@@ -3,19 +3,19 @@ import { ChannelType, MessageFlags, PermissionFlagsBits } from 'discord.js';
 
 const { Administrator, Connect, ManageThreads, ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
 const WHILE_TIMED_OUT = ViewChannel | ReadMessageHistory;
-/** Also beside letters, as JSON has it after `\\n`; the zeros of a serial number keep it apart from random ids. */
+/** Also matches after letters, since JSON contains `\\n`; the zeros of a serial number distinguish it from random ids. */
 const MARKER = /mk00[0-9a-z]{4}q/g;
 
-/** Where something is told. */
+/** The place in which a word is repeated. */
 export interface Told {
-  /** What was said here is told here to everybody who sees the channel, also without its history. */
+  /** Messages of this channel may be repeated here to everyone who sees the channel, also without access to its history. */
   readonly channel?: LocalChannel | undefined;
-  /** The message or thread that tells it: it is no reason for having read it. */
+  /** The message or thread that repeats it, which does not count as a source. */
   readonly message?: LocalMessage;
   readonly thread?: LocalChannel;
 }
 
-/** What a leak is told with. */
+/** The information in a report of a leak. */
 export interface Leak {
   readonly marker: string;
   readonly where: string;
@@ -23,42 +23,42 @@ export interface Leak {
 }
 
 /**
- * Knows which unique word stands in which message or name, and what each member's own client shows of it at this moment. It reads nothing but
- * the local Discord's state, and follows Discord's documentation of permissions rather than any code of the bot.
+ * Knows the messages and names that contain each unique word, and whether each member's own client shows them at the moment. It reads only the local Discord's
+ * state, and follows Discord's documentation of permissions instead of the bot's code.
  */
 export interface Oracle {
-  /** A word that there has not been before. */
+  /** A new unique word. */
   mint(): string;
-  /** Notes where a word stands, when it is the name or topic of a place. */
+  /** Records that a word is in the name or topic of a place. */
   nameOf(place: LocalChannel | LocalGuild, marker: string): void;
   sees(user: LocalUser, channel: LocalChannel): boolean;
-  /** Whether their client shows the word's message or place now; an edited message counts with the words that it had. */
+  /** Whether the user's client shows the word's message or place now; an edited message counts with its earlier words, too. */
   mayRead(user: LocalUser, marker: string, at?: Told): boolean;
-  /** Who sees a message in their client, bots left out. */
+  /** The users whose clients show a message, without bots. */
   viewersOf(message: LocalMessage): readonly LocalUser[];
-  /** Words of a text that one of these people may not read, each with that person. */
+  /** Words of a text that one of these users may not read, each with that user. */
   leaksIn(text: string, readers: readonly LocalUser[], where: string, at?: Told): readonly Leak[];
-  /** Where a word was first seen: a message's author and channel, or a place. */
+  /** The origin of a word: a message's author and channel, or a place. */
   originOf(marker: string): { readonly author?: string; readonly channel?: LocalChannel; readonly text: string };
-  /** Markers whose first author is this member. */
+  /** Words whose first author is this member. */
   wordsOf(user: LocalUser): readonly string[];
 }
 
 export const markersIn = (text: string): readonly string[] => [...new Set(text.match(MARKER))];
 
-/** Everything of a message that a client shows or offers to open. */
+/** The content of a message that a client shows or offers to open. */
 export function textOf({ content, embeds, components, attachments }: LocalMessage): string {
   const files = attachments.map(({ data, filename }) => `${filename}\n${Buffer.from(data).toString('utf8')}`);
   return [content, JSON.stringify(embeds), JSON.stringify(components), ...files].join('\n');
 }
 
 export function createOracle(discord: LocalDiscord, serial: () => number): Oracle {
-  /** Every message in which a word has stood. */
+  /** All messages that contained a word. */
   const carriers = new Map<string, Set<LocalMessage>>();
   const places = new Map<string, LocalChannel | LocalGuild>();
-  /** Threads that the bot named after a question: who sees them reads it there. */
+  /** Threads that the bot named after a question: all who see the thread may read its name. */
   const titles = new Map<string, LocalChannel>();
-  /** Who had a message on their screen when it was said: they need no history to read it. */
+  /** The users whose client showed a message when it was sent: they do not need access to the history. */
   const present = new WeakMap<LocalMessage, ReadonlySet<string>>();
 
   discord.observe((event) => {
@@ -139,8 +139,8 @@ function peopleOf({ guild, recipients }: LocalChannel): readonly LocalUser[] {
 }
 
 /**
- * What somebody may do in a channel, as https://discord.com/developers/docs/topics/permissions has it; without ViewChannel where they do not see what
- * is said: in a private thread that they are not in, and in a voice channel that they may not join.
+ * The permissions of a user in a channel, according to https://discord.com/developers/docs/topics/permissions; without ViewChannel when they cannot read its
+ * messages: in a private thread that they have not joined, and in a voice channel that they may not join.
  */
 function permissionsOf(channel: LocalChannel, user: LocalUser, now: number): bigint {
   const { guild, parent, thread, recipients } = channel;

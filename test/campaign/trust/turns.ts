@@ -7,9 +7,9 @@ import type { Chronicle } from './chronicle.js';
 import type { TrustHarness } from './harness.js';
 import type { Watch } from './watch.js';
 
-/** What the bot remembers of memberships for a moment is over: from here on what is read has to be right. */
+/** Longer than the bot's cache of memberships: after this time all reads have to be right. */
 const MEMORY_MS = 5_001;
-/** Of real time: a question reaches the model sooner. */
+/** In real time; a question reaches the model sooner. */
 const ASKED_WITHIN_MS = 250;
 const READING = [
   'discord_search_messages',
@@ -42,7 +42,7 @@ const COMMANDS = [
   'tool list',
 ] as const;
 
-/** Those that everybody finds as slash commands, whose answers only they see. */
+/** Commands that everyone has as slash commands, with ephemeral answers. */
 const SLASHED: ReadonlySet<string> = new Set([
   'why',
   'cost',
@@ -61,11 +61,11 @@ interface TurnDependencies {
   readonly count: (what: string) => void;
 }
 
-/** Everything by which a member has the bot read something, and what they decide on the cards that follow. */
+/** All ways in which a member makes the bot read something, and their decisions on the cards that follow. */
 export function createTurns({ harness, dice, changes, watch, chronicle, count }: TurnDependencies) {
   const { host, oracle, people, guilds, mind, llm } = harness;
 
-  /** A tool and arguments, for places that the asker may or may not see. */
+  /** A tool with arguments, for places that the requester may or may not see. */
   const wish = () => {
     const name = dice.pick(READING);
     const guildId = dice.pick(guilds).id;
@@ -96,7 +96,7 @@ export function createTurns({ harness, dice, changes, watch, chronicle, count }:
   };
   mind.wish = wish;
 
-  /** Somewhere that a member sees, or their direct messages. */
+  /** A channel that a member sees, or their direct messages. */
   const placeOf = (user: LocalUser): LocalChannel => {
     const seen = harness.places().filter((channel) => oracle.sees(user, channel));
     return (dice.chance(0.8) ? among(dice, seen) : undefined) ?? user.openDm(host.application);
@@ -111,7 +111,7 @@ export function createTurns({ harness, dice, changes, watch, chronicle, count }:
   const lastOfBot = (channel: LocalChannel) =>
     channel.messages.findLast(({ author, deleted }) => author.id === host.bot.id && !deleted);
 
-  /** Says something to the bot in one of the ways that there are. */
+  /** Sends a question to the bot in a random way. */
   const say = (user: LocalUser, channel: LocalChannel): void => {
     const text = question();
     const former = lastOfBot(channel);
@@ -119,7 +119,7 @@ export function createTurns({ harness, dice, changes, watch, chronicle, count }:
     if (channel.guild === undefined) watch.asks(user, channel, user.say(channel, text));
     else if (way === 0 && former !== undefined) watch.asks(user, channel, user.say(channel, text, { replyTo: former }));
     else if (way === 1) watch.asks(user, channel, user.say(channel, `${host.bot} ${text}`));
-    // No message carries these words, so none of them is unique.
+    // These words are in no message, so none of them is unique.
     else if (way === 2) user.slash(channel, 'ai', { text: `What of the ${dice.pick(TOPICS)}?` });
     else if (way === 3 && dice.chance(0.3)) watch.asks(user, channel, user.say(channel, `!task ${text}`));
     else watch.asks(user, channel, user.say(channel, `!ai ${text}`));
@@ -153,20 +153,20 @@ export function createTurns({ harness, dice, changes, watch, chronicle, count }:
     return markers.filter((marker) => readers.every((user) => oracle.mayRead(user, marker)));
   };
 
-  /** Until the model gets a request, or none has come for so long that there will be none. */
+  /** Resolves when the model gets a request, or after the time within which it would. */
   const untilAsked = async (before: number) => {
     const until = performance.now() + ASKED_WITHIN_MS;
     while (llm.requests.length === before && performance.now() < until) await setImmediate();
   };
 
-  /** While one answer is made, others ask in the same place: they may be answered together. */
+  /** Other members ask in the same place while an answer is generated: they may be answered together. */
   const askTogether = async () => {
     const channel = among(dice, harness.places());
     const seeing = [...people].filter((user) => channel !== undefined && oracle.sees(user, channel));
     const [first, second, third] = seeing;
     if (channel === undefined || first === undefined || second === undefined) return;
     const others = third === undefined || dice.chance(0.5) ? [second] : [second, third];
-    // The persona and tasks answer one by one.
+    // The persona and tasks answer one member at a time.
     watch.answering([[first], ...others.map((user) => [user])], channel);
     mind.speakable = () => [];
     mind.holdNext = true;
@@ -189,7 +189,7 @@ export function createTurns({ harness, dice, changes, watch, chronicle, count }:
     watch.together([]);
   };
 
-  /** A call as the MCP endpoint and other plugins make it. */
+  /** Calls a tool as the MCP endpoint and other plugins do. */
   const call = async () => {
     const user = dice.pick(people);
     const channel = placeOf(user);
@@ -235,7 +235,7 @@ export function createTurns({ harness, dice, changes, watch, chronicle, count }:
     await harness.settled();
   };
 
-  /** Each card is decided by who asked, in one of the ways that there are; or left alone. */
+  /** Each card is decided by its requester in a random way, or ignored. */
   const decideAll = async () => {
     for (let round = 0; round < 4; round += 1) {
       const cards = watch.openCards();
@@ -264,7 +264,7 @@ export function createTurns({ harness, dice, changes, watch, chronicle, count }:
       ]);
       await harness.settled();
     } catch (error) {
-      // Not every card has every button, and who has left can press none.
+      // Not every card has every button, and a member who has left can press none.
       if (!(error instanceof LocalDiscordError) && !(error instanceof Error && /button/i.test(error.message)))
         throw error;
     } finally {

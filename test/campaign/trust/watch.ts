@@ -5,22 +5,22 @@ import type { Chronicle } from './chronicle.js';
 import type { TrustHarness } from './harness.js';
 import { type Leak, markersIn, textOf } from './oracle.js';
 
-/** Holds every request to a model and everything that the bot posts against the oracle. */
+/** Checks every request to a model and every message of the bot with the oracle. */
 export interface Watch {
   readonly violations: readonly string[];
-  /** Who may be answered from now on, each set one possibility; and where they asked. */
+  /** Sets the possible readers of the next answers, each set one possibility, and the place of the question. */
   answering(possible: readonly (readonly LocalUser[])[], where: LocalChannel | undefined): void;
-  /** These are answered in one go by a mind that takes batches. */
+  /** These members are answered together by a responder that supports batches. */
   together(users: readonly LocalUser[]): void;
   /** A question in a message. */
   asks(user: LocalUser, channel: LocalChannel, message: LocalMessage): void;
-  /** Something that went to one person alone. */
+  /** A text that only one user receives. */
   read(text: string, user: LocalUser, where: string): void;
-  /** Somebody has chosen on a card that the result is posted in this channel. */
+  /** A user has chosen on a card that the result is posted in this channel. */
   choosesHere(user: LocalUser | undefined, channel: LocalChannel | undefined): void;
   openCards(): readonly { readonly card: LocalMessage; readonly requester: LocalUser }[];
   decided(card: LocalMessage): void;
-  /** Those for whom something may still be under way, each for themselves. */
+  /** The members whose questions may not be answered yet, each separately. */
   waiting(): readonly (readonly LocalUser[])[];
 }
 
@@ -73,7 +73,7 @@ export function createWatch(
     const prompt = TASK_OF.exec(text)?.[1];
     const owner = kind === 'tasks' && prompt !== undefined ? askers.get(prompt) : undefined;
     const sets = owner === undefined ? (kind === 'chat' && batch.length > 0 ? [batch] : possible) : [[owner]];
-    // What a task is about stays with it when its message goes.
+    // A task keeps its goal after its message is deleted.
     const judged = prompt === undefined ? text : text.replaceAll(prompt, '');
     const surface = `request of ${kind}`;
     const found = sets.map((users) => oracle.leaksIn(judged, users, surface, { channel: where }));
@@ -91,7 +91,7 @@ export function createWatch(
       tally('prompt of an agent', markersIn(text), where);
       return;
     }
-    // In direct messages it has the rights of the one it speaks with.
+    // In direct messages the agent has the rights of the other participant.
     const readers = agent === 'aurora' ? [harness.keeper] : (possible[0] ?? []);
     const surface = `result of ${tool} for an agent`;
     for (const leak of oracle.leaksIn(text, readers, surface))
@@ -99,7 +99,7 @@ export function createWatch(
     tally(surface, markersIn(text), undefined);
   };
 
-  /** A thread of the bot's is named after what it is about, for everybody who sees the thread. */
+  /** The bot names a thread after its subject, which everyone who sees the thread can read. */
   const judgeTitle = (thread: LocalChannel) => {
     if (thread.thread?.owner.id !== host.bot.id) return;
     const viewers = people.filter((user) => oracle.sees(user, thread));
@@ -132,11 +132,11 @@ export function createWatch(
     tally(surface, fresh, message.channel);
   });
 
-  /** Everybody may have their own words. */
+  /** All members may read their own words. */
   const isGranted = ({ marker, reader }: Leak, viewers: readonly LocalUser[]) =>
     viewers.length === 1 && oracle.originOf(marker).author === reader.id;
 
-  /** A card is its requester's: who asked last, or whom it mentions or answers. */
+  /** A card is for its requester: the latest one to ask, or the user whom it mentions or answers. */
   const noteCard = (message: LocalMessage) => {
     if (!message.content.includes(CARD)) return;
     if (cards.has(message)) return;

@@ -4,20 +4,20 @@ import type { Chance } from '../../settings/chance.js';
 import { type Order, ordersIn } from './orders.js';
 
 export interface AgentsDiary {
-  /** Each time that an agent began to work on an order. */
+  /** The orders that agents began to work on, once for each time. */
   readonly begun: number[];
-  /** Each time that the tool that needs an approval was really used, by the order's number. */
+  /** The orders for which the tool with approval was executed, once for each time. */
   readonly wiped: number[];
-  /** What became of requests for approval, as the agents were told. */
+  /** The outcomes of requests for approval, as the agents received them. */
   readonly decided: { readonly number: number; readonly status: string }[];
 }
 
 const connects = answering('');
 
 /**
- * What agents do, by their orders: they post through the bot's tools, use a tool of their own that needs an approval and post what came of
- * it, or only say something, which the bot is to post for them. An agent that was told that a call failed does not repeat it.
- * @param onMoment called before and after each thing that an agent does
+ * Agents that execute orders: they post with the bot's tools, call a tool with approval and post its outcome, or only write a text, which the bot posts for
+ * them. An agent does not repeat a call that failed.
+ * @param onMoment called before and after each action of an agent
  */
 export function createAgents(chance: Chance, onMoment: () => void) {
   const diary: AgentsDiary = { begun: [], wiped: [], decided: [] };

@@ -1,11 +1,11 @@
-/** The bot that is killed: `node child.js '<Orders as JSON>'`. Says `ready` once it is logged in. */
+/** The bot that is killed: `node child.js '<Orders as JSON>'`. Prints `ready` once it is logged in. */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { SettingsCatalog } from '@cinnabar/sdk';
 import { type Machine, startOnMachine } from '../../machine-host.js';
 import { createFastClock, type Pace } from '../fast-clock.js';
 
-/** What one process is started with. */
+/** The parameters of a process. */
 export interface Orders {
   readonly discordApi: string;
   readonly token: string;
@@ -13,10 +13,10 @@ export interface Orders {
   readonly dataDir: string;
   readonly machine: Machine;
   readonly cacheDir: string;
-  /** Where the tools are offered: the same at every start, since the Letta server knows them by it. */
+  /** Port of the MCP endpoint: the same at every start, because the Letta server stores its address. */
   readonly port: number;
   readonly pace: Pace;
-  /** Who may change settings, and where. */
+  /** The actor with the right to change settings. */
   readonly admin: { readonly userId: string; readonly guildId: string; readonly channelId: string };
 }
 
@@ -47,6 +47,6 @@ const host = await startOnMachine(
   },
   orders.machine,
 );
-// Cards that are left alone are over in a second.
+// On the fast clock, ignored cards expire after a second.
 await host.resolve(SettingsCatalog).set('confirm', 'timeLimit', '20', orders.admin);
 writeSync(1, 'ready\n');

@@ -1,6 +1,6 @@
-/** What members asked, and what came of it at Discord and at the Letta server. */
+/** Members' orders, and their results at Discord and at the Letta server. */
 export interface Asked {
-  /** The orders of each channel, as they were given. */
+  /** The orders of each channel, in order. */
   readonly channels: readonly (readonly number[])[];
   /** The orders of each prompt that was sent to an agent. */
   readonly prompts: readonly (readonly number[])[];
@@ -9,8 +9,8 @@ export interface Asked {
 }
 
 /**
- * The orders that were given up, and of which their member was told. A member reads one sentence for all that was told to an agent together,
- * as a reply to the newest of it; so does one whose orders were given up before they were told to anybody.
+ * The orders that were given up with a notice to their member. For all orders that were sent to an agent together there is one notice, a reply to the latest of
+ * them; the same holds for orders that were given up before they were sent.
  */
 export function givenUpOf({ channels, prompts, refused }: Asked): ReadonlySet<number> {
   const sent = new Set(prompts.flat());
@@ -19,7 +19,7 @@ export function givenUpOf({ channels, prompts, refused }: Asked): ReadonlySet<nu
   return new Set([...refused, ...[...prompts, ...unsent].filter(isSaid).flat()]);
 }
 
-/** Neighbours that are all of a kind; each of `last` is the last of its group. */
+/** Groups of consecutive orders that satisfy the condition; each order in `last` ends its group. */
 function groups(orders: readonly number[], isMeant: (order: number) => boolean, last: ReadonlySet<number>) {
   const found: number[][] = [];
   let group: number[] = [];

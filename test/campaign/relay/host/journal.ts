@@ -2,11 +2,11 @@ import { readdir } from 'node:fs/promises';
 import { openJournal, z } from '@cinnabar/sdk';
 import type { TestDatabase } from '../../../support/postgres.js';
 
-/** What the queue's journal says at this moment. */
+/** The current content of the queue's journal. */
 export interface JournalView {
-  /** Ids of all events that it knows of. */
+  /** Ids of all events in it. */
   readonly taken: readonly string[];
-  /** Ids of those that are not done. */
+  /** Ids of unfinished events. */
   readonly open: readonly string[];
 }
 
@@ -23,7 +23,7 @@ type QueueRecord = z.output<typeof queueRecord>;
 export const readJournalFile = async (path: string): Promise<JournalView> =>
   viewOf((await openJournal(path, queueRecord).read()).records);
 
-/** The same, where the bot keeps it in a database. */
+/** The same for a journal in a database. */
 export async function readJournalTable({ query, schema }: TestDatabase): Promise<JournalView> {
   const lines = await query(`SELECT line FROM ${schema}.journal_lines WHERE path LIKE 'relay/queue%' ORDER BY id`);
   return viewOf(lines.map(({ line }) => queueRecord.parse(JSON.parse(String(line)))));
@@ -48,7 +48,7 @@ function viewOf(records: readonly QueueRecord[]): JournalView {
   return { taken: [...taken], open: [...open.values()] };
 }
 
-/** How many cards wait for a decision, or to be shown as over. @param folder where `confirm` keeps them */
+/** Number of cards that wait for a decision, or to be shown as ended. @param folder of the cards of `confirm` */
 export async function countCardFiles(folder: string): Promise<number> {
   return (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json')).length;
 }

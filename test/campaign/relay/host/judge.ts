@@ -11,14 +11,14 @@ const prompt = z.object({
 
 const ANSWER = /^\w+ for [\d, ]+$/;
 
-/** What came of a run of events. */
+/** The result of a run of events. */
 export interface Verdict {
   readonly counts: Readonly<Record<string, number>>;
-  /** Each a sentence. */
+  /** Each violation as a sentence. */
   readonly violations: readonly string[];
 }
 
-/** @param taken ids of all events that were ever written down as taken */
+/** @param taken ids of all events that were ever recorded as taken */
 export async function judge(stage: Stage, people: People, taken: ReadonlySet<string>): Promise<Verdict> {
   const openCards = await stage.countOpenCards();
   const { diary } = stage;
@@ -68,14 +68,14 @@ export async function judge(stage: Stage, people: People, taken: ReadonlySet<str
   };
 }
 
-/** What the Letta server knows of an order. */
+/** The Letta server's records about an order. */
 function historyOf(number: number, { letta }: Stage): string {
   const isMeant = ({ prompt }: LettaRunView) => ordersIn(prompt ?? '').some((order) => order.number === number);
   const runs = letta.runs.filter(isMeant).map(({ id, otids, status, stopReason }) => [id, otids, status, stopReason]);
   return runs.length === 0 ? ': it was never sent' : `: ${JSON.stringify(runs)}`;
 }
 
-/** Under which keys each order was sent, and how often. */
+/** The keys under which each order was sent, with their numbers of requests. */
 function keysByOrder(stage: Stage): ReadonlyMap<number, ReadonlyMap<string, number>> {
   const found = new Map<number, Map<string, number>>();
   for (const { key, orders } of promptsAt(stage)) {
@@ -87,7 +87,7 @@ function keysByOrder(stage: Stage): ReadonlyMap<number, ReadonlyMap<string, numb
   return found;
 }
 
-/** The prompts that were sent, each with the numbers of its orders. A key that is tried anew gets a number behind it. */
+/** The sent prompts, each with the numbers of its orders. A key that is used for another attempt has a number at its end. */
 function promptsAt({ letta }: Stage): readonly { readonly key: string; readonly orders: readonly number[] }[] {
   return letta.requests.flatMap(({ body }) => {
     const sent = prompt.safeParse(body).data?.messages[0];

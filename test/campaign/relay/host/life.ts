@@ -6,7 +6,7 @@ import type { Stage } from './stage.js';
 
 export type People = ReturnType<typeof createPeople>;
 
-/** How one process ends: at its so-manieth moment, so long after it is ready, or so long after it was started. */
+/** The end of a process: at its n-th moment, a time after it is ready, or a time after its start. */
 export type Death =
   | { readonly kind: 'moment'; readonly number: number }
   | { readonly kind: 'ready'; readonly afterMs: number }
@@ -14,10 +14,10 @@ export type Death =
 
 const POLL_MS = 5;
 const LAST_ORDERS = 3;
-/** Real time: far more than any life takes, on a busy machine, too. */
+/** Time limit in real time, also for a busy machine. */
 const PATIENCE_MS = 60_000;
 
-/** Prepares the guild as the README says, with two agents. Ends the process in which that was done. */
+/** Prepares the guild as in the README, with two agents, and ends the process. */
 export async function furnish(stage: Stage): Promise<void> {
   const { you, channels, application } = stage;
   const [general, maps] = channels;
@@ -30,7 +30,7 @@ export async function furnish(stage: Stage): Promise<void> {
       [general, `!relay agent ${scout.id} scout <#${maps.id}>`],
       [general, '!relay grant everywhere aurora'],
       [general, '!relay enable'],
-      // What is counted is what the bot has said, for whichever agent.
+      // The judge counts messages of the bot, independent of the agent.
       [general, '!relay config ownName off'],
       [general, '!ai use relay'],
       [general, '!relay config rate_limit_seconds 0'],
@@ -57,7 +57,7 @@ export async function furnish(stage: Stage): Promise<void> {
   }
 }
 
-/** One process of the bot, in which alice gives some orders, and which is killed. @returns the ids of the events that it has taken */
+/** A process of the bot in which alice gives some orders, and which is killed. @returns the ids of the events that it has taken */
 export async function live(stage: Stage, people: People, orders: number, death: Death): Promise<readonly string[]> {
   const bot = startBot(stage.nextOrders());
   let moments = 0;
@@ -98,14 +98,14 @@ export async function live(stage: Stage, people: People, orders: number, death: 
   return (await stage.readJournal()).taken;
 }
 
-/** The last process, which takes some orders more, and lives until there is nothing left to do. */
+/** The last process, which takes some more orders, and runs until all work is done. */
 export async function finish(stage: Stage, people: People): Promise<readonly string[]> {
   const bot = startBot(stage.nextOrders());
   try {
     await until(stage, bot, 'logging in', () => bot.isReady());
-    // Cards that have run out are taken away when their member is heard of.
+    // Expired cards are removed when their member is active.
     people.mumble();
-    // After all that, the agents answer.
+    // The agents still answer after all kills.
     for (let order = 0; order < LAST_ORDERS; order += 1) people.order();
     await until(stage, bot, 'taking the last orders', async () => {
       const { taken } = await stage.readJournal();
@@ -122,14 +122,14 @@ export async function finish(stage: Stage, people: People): Promise<readonly str
   return (await stage.readJournal()).taken;
 }
 
-/** Nothing waits, no agent is at work or waits for a decision, and no card is open. */
+/** Whether no event waits, no agent works or waits for a decision, and no card is open. */
 async function isQuiet({ readJournal, countOpenCards, letta, agents }: Stage): Promise<boolean> {
   if (agents().some(({ pending }) => pending)) return false;
   if (letta.runs.some(({ status }) => status === 'running' || status === 'created')) return false;
   return (await readJournal()).open.length === 0 && (await countOpenCards()) === 0;
 }
 
-/** What there is left, for whoever reads an error. */
+/** The remaining work, for an error message. */
 async function stateOf({ readJournal, countOpenCards, letta, agents }: Stage, bot: Bot): Promise<string> {
   const { open } = await readJournal();
   return [
@@ -142,7 +142,7 @@ async function stateOf({ readJournal, countOpenCards, letta, agents }: Stage, bo
   ].join('; ');
 }
 
-/** @param what for whoever reads the error @throws when it does not come to that */
+/** @param what the condition, for an error message @throws when it is not met in time */
 async function until(stage: Stage, bot: Bot, what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const startedAt = Date.now();
   while (!(await holds())) {

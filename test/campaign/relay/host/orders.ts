@@ -1,4 +1,4 @@
-/** What members ask of the agents: to post something, to use a tool that needs an approval first, or just to say something. */
+/** Members' requests to the agents: to post something, to call a tool with approval first, or only to write a text. */
 export const VERBS = ['post', 'wipe', 'say'] as const;
 export type Verb = (typeof VERBS)[number];
 
@@ -7,12 +7,12 @@ export interface Order {
   readonly verb: Verb;
 }
 
-/** How an order reads in a message, and so in every prompt that tells of it. */
+/** The text of an order in a message, and so in every prompt that contains it. */
 export function worded({ number, verb }: Order): string {
   return `order ${number}: ${verb}`;
 }
 
-/** The orders that a text tells of. */
+/** The orders in a text. */
 export function ordersIn(text: string): readonly Order[] {
   return [...text.matchAll(/order (\d+): (\w+)/g)].flatMap(([, number, verb]) => {
     const known = VERBS.find((one) => one === verb);

@@ -2,14 +2,14 @@ import type { LocalMessage } from '@cinnabar/local-discord';
 import { type Order, VERBS, worded } from './orders.js';
 import type { Stage } from './stage.js';
 
-/** How often alice says the same about a card: one that nobody has heard is said again. */
+/** Interval at which alice repeats a decision on a card, in case it was not received. */
 const AGAIN_MS = 150;
 const MOST_TRIES = 5;
 
-/** What a card looks like that was not struck through. */
+/** A card that is not crossed out. */
 const isCard = ({ content }: LocalMessage) => content.includes('use its tool wipe') && content.startsWith('📋');
 
-/** Alice, who gives orders and decides about cards: of ten she approves six, denies two and forgets two. */
+/** Alice, who gives orders and decides on cards: of ten she approves six, denies two and ignores two. */
 export function createPeople({ alice, application, channels, chance, posted }: Stage) {
   const said = new Map<number, LocalMessage>();
   const minds = new Map<string, '👍' | '👎' | undefined>();
@@ -25,7 +25,7 @@ export function createPeople({ alice, application, channels, chance, posted }: S
     const mind = mindAbout(card);
     const before = tries.get(card.id) ?? [];
     if (mind === undefined || before.length >= MOST_TRIES || Date.now() - (before.at(-1) ?? 0) < AGAIN_MS) return;
-    // Another one of the same kind is no new reaction.
+    // A repeated reaction with the same emoji would not be a new one.
     if (before.length > 0) alice.unreact(card, mind);
     tries.set(card.id, [...before, Date.now()]);
     if (mind === '👍') approved.add(Number(/order\D*(\d+)/i.exec(card.content)?.[1]));
@@ -33,16 +33,16 @@ export function createPeople({ alice, application, channels, chance, posted }: S
   };
 
   return {
-    /** By the order's number. */
+    /** The number of each order. */
     said,
-    /** Orders of which a card was approved. */
+    /** Orders whose card was approved. */
     approved,
     order() {
       const order: Order = { number: said.size + 1, verb: chance.pick([...VERBS, 'wipe']) };
       const channel = chance.pick(channels);
       said.set(order.number, alice.say(channel, `${application.user} ${worded(order)}`));
     },
-    /** A word to nobody: whoever waits for her hears that she is there. */
+    /** A message that is not for a bot: it shows that she is active. */
     mumble() {
       for (const channel of channels) alice.say(channel, 'hm');
     },

@@ -11,10 +11,10 @@ import { createAgents } from './agents.js';
 import type { Orders } from './child.js';
 import { countCardFiles, countCardRows, readJournalFile, readJournalTable } from './journal.js';
 
-/** Where the bot plays: a local Discord and a Letta server, in the process that is never killed. */
+/** The environment of the bot: a local Discord and a Letta server, in the process that is never killed. */
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 
-/** Fifty milliseconds are a second. */
+/** The clocks run twenty times as fast as real time. */
 const TIMES = 20;
 
 /** @param cluster whether each process is another machine of a cluster */
@@ -80,10 +80,10 @@ export async function openStage(chance: Chance, cluster = false) {
       added.push(agent);
       return agent;
     },
-    /** Everything that the bot has posted. */
+    /** All messages of the bot. */
     posted: (): readonly LocalMessage[] =>
       channels.flatMap(({ messages }) => messages.filter(({ author }) => author.id === application.user.id)),
-    /** Whatever happens next: something that an agent does, or that the bot posts. */
+    /** Calls back on each action of an agent and each message of the bot. */
     watch(listener: () => void) {
       onMoment = listener;
     },

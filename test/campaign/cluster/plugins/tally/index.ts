@@ -1,6 +1,6 @@
 import { definePlugin, z } from '@cinnabar/sdk';
 
-/** What members see of state that is kept, of settings, of answers that need neither, and of effects. */
+/** Commands that show stored state, settings, answers without either, and effects. */
 export default definePlugin({
   manifest: {
     id: 'tally',
