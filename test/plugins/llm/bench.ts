@@ -11,6 +11,7 @@ import { createModels } from '@cinnabar/plugin-llm/dist/llm.js';
 import { createProviders, PROVIDERS } from '@cinnabar/plugin-llm/dist/providers/registry.js';
 import { createRouter } from '@cinnabar/plugin-llm/dist/routes.js';
 import { environmentOf, type GlobalSettings, settingsOf } from '@cinnabar/plugin-llm/dist/settings.js';
+import { describeStatus } from '@cinnabar/plugin-llm/dist/status.js';
 import {
   type Charge,
   type ChargedRequest,
@@ -25,6 +26,12 @@ import { type WatchedClock, watchedClock } from '../../support/watched-clock.js'
 
 export const GLOBAL_SETTINGS = settingsOf(PROVIDERS);
 export const ENVIRONMENT = environmentOf(PROVIDERS);
+
+/** What `llm status` shows for settings and variables of the environment. */
+export function statusOf(settings: object, env: object = {}): Promise<string> {
+  const breakers = createBreakers(watchedClock(), recordingLogger());
+  return describeStatus(createRouter(PROVIDERS), breakers, GLOBAL_SETTINGS.parse(settings), ENVIRONMENT.parse(env));
+}
 
 /** Every way to a model. */
 export const ROUTES = [
@@ -94,9 +101,9 @@ export async function openRoute(route: Route, options: BenchOptions = {}): Promi
   const prefix = provider.toUpperCase();
   const env = ENVIRONMENT.parse({
     ...(withKey ? KEYS[provider] : {}),
-    ...options.env,
     [`${prefix}_BASE_URL`]: api.baseUrl,
     [`${prefix}_MODEL`]: options.model ?? 'stand-in',
+    ...options.env,
   });
   const metered: Usage[] = [];
   const models = createModels({

@@ -1,32 +1,16 @@
-import { createBreakers } from '@cinnabar/plugin-llm/dist/circuit-breaker.js';
-import { PROVIDERS } from '@cinnabar/plugin-llm/dist/providers/registry.js';
-import { createRouter } from '@cinnabar/plugin-llm/dist/routes.js';
-import { describeStatus } from '@cinnabar/plugin-llm/dist/status.js';
+import { startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/local-models';
 import { z } from '@cinnabar/sdk';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { recordingLogger } from '../../support/logs.js';
-import { ask, ENVIRONMENT, from, GLOBAL_SETTINGS, openRoute, ROUTES } from './bench.js';
+import { ask, ENVIRONMENT, from, GLOBAL_SETTINGS, openRoute, ROUTES, statusOf } from './bench.js';
 
-const settings = (values: object = {}) => GLOBAL_SETTINGS.parse(values);
-const env = (values: object = {}) => ENVIRONMENT.parse(values);
-/** What answers when no vendors are set up. */
-const configure = async (values: object = {}, variables: object = {}) => {
-  const { model, vendorFor } = await createRouter(PROVIDERS).routes(settings(values), env(variables));
-  return { model, source: vendorFor(model).source };
-};
-const status = (values: object, variables: object) =>
-  describeStatus(
-    createRouter(PROVIDERS),
-    createBreakers(createManualClock(), recordingLogger()),
-    settings(values),
-    env(variables),
-  );
+const [RESPONSES, , , , ANTHROPIC] = ROUTES;
+const HELLO = ask([from('Alice', 'hi')]);
+const say = () => ({ kind: 'reply', text: 'ok' }) as const;
 
 describe('llm configuration', () => {
   it('takes the provider that has a key or a base URL, and the offline model when none has', async () => {
-    const chosen = async (values: object) => (await configure({}, values)).source.provider;
+    const chosen = async (values: object) => /^\*\*Provider:\*\* (\w+)/.exec(await statusOf({}, values))?.[1];
     expect(await chosen({})).to.equal('offline');
     expect(await chosen({ OPENAI_API_KEY: '', ANTHROPIC_BASE_URL: ' ' })).to.equal('offline');
     expect(await chosen({ OPENAI_API_KEY: 'k' })).to.equal('openai');
@@ -36,30 +20,36 @@ describe('llm configuration', () => {
   });
 
   it('lets a setting win over the variable of the same meaning', async () => {
-    const { model, source } = await configure(
-      { model: 'mine', openaiBaseUrl: 'http://gpu:8000/v1/' },
-      { OPENAI_MODEL: 'theirs', OPENAI_BASE_URL: 'http://localhost:1/v1' },
-    );
-    expect(model).to.equal('mine');
-    expect(source).to.deep.equal({ provider: 'openai', api: 'responses', baseUrl: 'http://gpu:8000/v1' });
+    await using mine = await startOpenAiStandIn({ script: say });
+    const settings = { model: 'mine', openaiBaseUrl: `${mine.baseUrl}/` };
+    await using bench = await openRoute(RESPONSES, { settings, model: 'theirs' });
+    expect(await bench.llm.complete(HELLO)).to.include({ provider: 'openai', model: 'mine' });
+    expect(mine.requests.map(({ path }) => path)).to.deep.equal(['/v1/responses']);
+    expect(bench.api.requests).to.deep.equal([]);
   });
 
   it('takes an Anthropic address with or without /v1', async () => {
-    for (const url of ['https://proxy.example/v1/', 'https://proxy.example']) {
-      const { source } = await configure({}, { ANTHROPIC_BASE_URL: url });
-      expect(source).to.include({ baseUrl: 'https://proxy.example' });
+    await using claude = await startAnthropicStandIn({ script: say });
+    const { origin } = new URL(claude.baseUrl);
+    for (const url of [`${origin}/v1/`, origin]) {
+      await using bench = await openRoute(ANTHROPIC, { env: { ANTHROPIC_BASE_URL: url } });
+      await bench.llm.complete(HELLO);
     }
+    expect(claude.requests.map(({ path }) => path)).to.deep.equal(['/v1/messages', '/v1/messages']);
   });
 
   it('names the variable that is missing, and what would be right', async () => {
-    const openai = await failure('CINNABAR_LLM_NOT_CONFIGURED', () => configure({ provider: 'openai' }));
-    expect(openai.message).to.include('OPENAI_API_KEY is not set').and.to.include('OPENAI_BASE_URL');
-    const anthropic = await failure('CINNABAR_LLM_NOT_CONFIGURED', () =>
-      configure({ provider: 'anthropic' }, { OPENAI_API_KEY: 'k' }),
-    );
-    expect(anthropic.message).to.include('ANTHROPIC_API_KEY is not set');
-    const swapped = await failure('CINNABAR_LLM_NOT_CONFIGURED', () => configure({}, { OPENAI_API_KEY: 'sk-ant-1' }));
-    expect(swapped.message).to.include('put it into ANTHROPIC_API_KEY').and.not.to.include('sk-ant-1');
+    const openai = await statusOf({ provider: 'openai' });
+    expect(openai).to.match(/^⚠️ .*OPENAI_API_KEY is not set.*OPENAI_BASE_URL/);
+    const anthropic = await statusOf({ provider: 'anthropic' }, { OPENAI_API_KEY: 'k' });
+    expect(anthropic).to.match(/^⚠️ .*ANTHROPIC_API_KEY is not set/);
+    const swapped = await statusOf({}, { OPENAI_API_KEY: 'sk-ant-1' });
+    expect(swapped)
+      .to.match(/^⚠️ .*put it into ANTHROPIC_API_KEY/)
+      .and.not.include('sk-ant-1');
+    await using bench = await openRoute(RESPONSES, { withoutKey: true, env: { OPENAI_BASE_URL: '' } });
+    const problem = await failure('CINNABAR_LLM_NOT_CONFIGURED', () => bench.llm.complete(HELLO));
+    expect(problem.message).to.include('OPENAI_API_KEY is not set');
   });
 
   it('refuses addresses that are none and keys that no header can carry, without repeating the key', () => {
@@ -87,22 +77,22 @@ describe('llm configuration', () => {
   });
 
   it('shows the status with the host of the server and never the key', async () => {
-    const shown = await status(
+    const shown = await statusOf(
       {},
       { OPENAI_API_KEY: 'sk-very-secret', OPENAI_BASE_URL: 'https://gpu.example:8000/v1?token=t' },
     );
     expect(shown).to.include('gpu.example:8000').and.to.include('**Key:** set');
     expect(shown).not.to.match(/secret|token/);
-    expect(await status({}, {}))
+    expect(await statusOf({}))
       .to.include('offline')
       .and.to.include('OPENAI_API_KEY');
-    expect(await status({ provider: 'openai' }, {})).to.match(/^⚠️ .*OPENAI_API_KEY is not set/);
+    expect(await statusOf({ provider: 'openai' })).to.match(/^⚠️ .*OPENAI_API_KEY is not set/);
   });
 
   it('works without a key where a base URL is set, and then sends none', async () => {
     for (const route of ROUTES) {
-      await using bench = await openRoute(route, { withoutKey: true, script: () => ({ kind: 'reply', text: 'ok' }) });
-      await bench.llm.complete(ask([from('Alice', 'hi')]));
+      await using bench = await openRoute(route, { withoutKey: true, script: say });
+      await bench.llm.complete(HELLO);
       expect(bench.api.requests[0]?.hasKey, route.route).to.equal(false);
     }
   });

@@ -1,9 +1,7 @@
 import { fail, hang, wordVector } from '@cinnabar/local-models';
-import { PROVIDERS } from '@cinnabar/plugin-llm/dist/providers/registry.js';
-import { createRouter } from '@cinnabar/plugin-llm/dist/routes.js';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { type BenchOptions, CHARGE, ENVIRONMENT, GLOBAL_SETTINGS, KEY, openRoute, ROUTES } from './bench.js';
+import { type BenchOptions, CHARGE, KEY, openRoute, ROUTES, statusOf } from './bench.js';
 
 const [OPENAI, , , , ANTHROPIC, , BEDROCK, , GOOGLE] = ROUTES;
 const MODEL = { embeddingModel: 'embed-1' };
@@ -127,10 +125,11 @@ describe('llm embeddings: who makes them', () => {
     }
   });
 
-  const routeOf = async (settings: object, env: object, wanted?: string) => {
-    const routes = await createRouter(PROVIDERS).routes(GLOBAL_SETTINGS.parse(settings), ENVIRONMENT.parse(env));
-    const found = routes.embeddings(wanted);
-    return found && `${found.model} by ${found.vendor.name}`;
+  /** As the owner is shown it; `undefined` where there are none. */
+  const routeOf = async (settings: object, env: object) => {
+    const status = await statusOf(settings, env);
+    const shown = /^\*\*Embeddings:\*\* (.*)$/m.exec(status)?.[1] ?? 'none: it answers offline';
+    return shown.startsWith('none: ') ? undefined : shown;
   };
 
   it('is the vendor with a key and a model, also beside another vendor for chat', async () => {
@@ -162,6 +161,12 @@ describe('llm embeddings: who makes them', () => {
     expect(await routeOf({ vendors, ...MODEL }, {})).to.equal('embed-1 by two');
     expect(await routeOf({ vendors, embeddingModel: 'other' }, {})).to.equal(undefined);
     expect(await routeOf({ vendors }, { OPENAI_EMBEDDING_MODEL: 'embed-2' })).to.equal('embed-2 by two');
-    expect(await routeOf({ vendors }, {}, 'embed-3')).to.equal('embed-3 by two');
+
+    await using bench = await openRoute(OPENAI);
+    const config = { apiKey: KEY, baseUrl: bench.api.baseUrl };
+    bench.set({ vendors: { ...vendors, two: { ...vendors.two, config } } });
+    const found = await bench.llm.embed(['tea'], { charge: CHARGE, model: 'embed-3' });
+    expect(found?.model).to.equal('embed-3');
+    expect(bench.api.requests).to.have.length(1);
   });
 });
