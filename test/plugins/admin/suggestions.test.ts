@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { isInRedAlone, sameAsInRed } from '@cinnabar/core/internal/commands/red-names';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 import { Commands, z } from '@cinnabar/sdk';
@@ -47,16 +46,28 @@ describe('admin: commands that do not exist', () => {
     expect(await say(host.you, '!set nickname Max')).to.include('Did you mean `bot nick`?');
   });
 
+  /** Games, money, music, feeds and code. */
+  const NOTHING_LIKE_IT = (
+    '8 8ball audioset audiostats autoplay bank bankset bump bumpplay bypasscooldowns choose debug disconnect economyset editrole eq eval flip genre gif ' +
+    'gifr giphycreds hug imgur imgurcreds leaderboard llset lmgtfy local mock mockmsg movedeletedelay moveignoredchannels now pause payday payouts percent ' +
+    'picarto play playlist prev queue remove rename repeat repl report reportset roll rps search seek serverinfo shuffle sing skip slot stop stopwatch ' +
+    'streamalert streamset summon sw trivia triviaset twitchstream urban voiceban voicekick voiceunban volume youtubestream'
+  ).split(' ');
   it('are known, each command of a Red 3.5.24: it is here, is called otherwise here, or there is nothing like it', async () => {
     const text = await readFile(new URL('../../../fixtures/red-3.5.24/commands.json', import.meta.url), 'utf8');
     const inRed = Object.values(z.record(z.string(), z.array(z.string())).parse(JSON.parse(text))).flat();
     expect(inRed.length).to.be.greaterThan(150);
     const commands = host.resolve(Commands);
     const names = new Set(commands.names());
-    const isHere = (name: string) => names.has(name) || commands.has(name);
-    const leadsHere = (name: string) => names.has(name) || names.has(name.replace(/ \S+$/, ''));
-    const unknown = inRed.filter((name) => !isHere(name) && !isInRedAlone(name) && !sameAsInRed(name).some(leadsHere));
-    expect(unknown).to.deep.equal([]);
+    const silent: string[] = [];
+    const others = inRed.filter((name) => !names.has(name) && !commands.has(name));
+    for (const name of others) {
+      if (others.indexOf(name) % 5 === 0) await host.advance(61_000);
+      const answer = await say(host.you, `!${name}`);
+      if (answer === '') silent.push(name);
+      else expect(answer, name).to.include('Did you mean');
+    }
+    expect(silent.sort()).to.deep.equal(NOTHING_LIKE_IT);
   });
 
   it('get no answer where the member may not use what is meant, nor as ordinary text, prices or code', async () => {

@@ -37,6 +37,22 @@ describe('chat: what its answers cost', () => {
     expect(llm.requests).to.have.length(1);
   });
 
+  it('names the provider as the cause when it read nothing although it should have', async () => {
+    const reads = (cacheReadTokens: number) =>
+      ({ kind: 'reply', text: 'Fine.', usage: { inputTokens: 900, outputTokens: 9, cacheReadTokens } }) as const;
+    const llm = scriptedLlm([reads(0), reads(800), reads(0)]);
+    await using host = await createTestHost({ plugins: ['accounts', 'ai', 'chat', llm] });
+    for (let n = 0; n < 30; n += 1) host.bob.say(host.general, `${n}: ${'one word and another, '.repeat(10)}`);
+    await host.settled();
+    for (const _ of [1, 2, 3]) await ask(host, '!ai Hi');
+    const receipts = await host.resolve(Accounts).receipts(host.general.id, 'chat');
+    const causes = receipts.map(({ missCause }) => missCause ?? 'none').reverse();
+    expect(causes.slice(1)).to.deep.equal([
+      'none',
+      'the provider no longer held an entry that should still have been there',
+    ]);
+  });
+
   it('is told under the answer also where nothing is kept', async () => {
     const llm = scriptedLlm([say('Hello!')]);
     await using host = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm] });

@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { createHistory } from '@cinnabar/plugin-mcp/dist/history/history.js';
 import {
-  createKeyedMutex,
   definePlugin,
   PersonalDataStore,
   type RecordedUse,
@@ -20,9 +18,8 @@ import {
 import { expect } from 'chai';
 import { IN_POSTGRES, openData } from '../../support/data.js';
 import { makeFolder } from '../../support/folder.js';
-import { recordingLogger } from '../../support/logs.js';
 import { call } from './bench.js';
-import { historyIn } from './history-in.js';
+import { historyIn, historyOver } from './history-in.js';
 
 const HOUR_MS = 3_600_000;
 const PLACE = { guildId: '1', channelId: '10' };
@@ -193,16 +190,12 @@ describe('the history of tool calls in memory', () => {
     using folder = makeFolder();
     const journals = historyIn(folder.path);
     let read = 0;
-    const history = createHistory({
-      journals: {
-        ...journals,
-        hours(channelId) {
-          read += 1;
-          return journals.hours(channelId);
-        },
+    const history = historyOver({
+      ...journals,
+      hours(channelId) {
+        read += 1;
+        return journals.hours(channelId);
       },
-      mutex: createKeyedMutex(),
-      log: recordingLogger(),
     });
     const use = (number: number): RecordedUse => ({
       call: { id: `${number}`, name: 'buy', input: {}, userId: '1', messageId: `${number}` },
@@ -222,10 +215,10 @@ describe('the history of tool calls in memory', () => {
   });
 
   it('measures each call once, not all of a channel with every new one', async () => {
-    const history = createHistory({
-      journals: { append: async () => {}, hours: async () => [], read: async () => ({ records: [], damaged: 0 }) },
-      mutex: createKeyedMutex(),
-      log: recordingLogger(),
+    const history = historyOver({
+      append: async () => {},
+      hours: async () => [],
+      read: async () => ({ records: [], damaged: 0 }),
     });
     let written = 0;
     const toJSON = () => {

@@ -6,6 +6,7 @@ import {
   EMPTY_CACHE_STATE,
 } from '@cinnabar/plugin-chat/dist/context/caching/cache-state.js';
 import type { BuiltContext, ContextInput, ToolRecord } from '@cinnabar/plugin-chat/dist/context/types.js';
+import { estimateMessage } from '@cinnabar/plugin-chat/dist/context/window.js';
 import type { HistoryAttachment, HistoryMessage, Images } from '@cinnabar/plugin-chat/dist/history/types.js';
 import type { LlmRequest, ModelTraits } from '@cinnabar/sdk';
 
@@ -111,6 +112,11 @@ export function build(messages: readonly HistoryMessage[], given: Given = {}): P
     config: { ...DEFAULT_CONFIG, ...given.config },
     traits: { ...TRAITS, ...given.traits },
   });
+}
+
+/** The tokens of a request's messages, without the completion target, by the plugin's own estimate. */
+export function estimateOf({ messages }: LlmRequest): number {
+  return messages.slice(0, -1).reduce((sum, message) => sum + estimateMessage(message), 0);
 }
 
 /** `Alice: hello`, a line for each message; the completion target is left out. */

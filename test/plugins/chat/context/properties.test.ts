@@ -1,10 +1,11 @@
-import type { BuiltContext, ToolRecord } from '@cinnabar/plugin-chat/dist/context/types.js';
-import { estimateMessage } from '@cinnabar/plugin-chat/dist/context/window.js';
-import type { HistoryMessage } from '@cinnabar/plugin-chat/dist/history/types.js';
 import type { LlmRequest } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { build, calledAfter, createChannel, idAt, picture, said, TRAITS } from './harness.js';
+import { build, calledAfter, createChannel, estimateOf, idAt, picture, said, TRAITS } from './harness.js';
+
+type BuiltContext = Awaited<ReturnType<typeof build>>;
+type ToolRecord = ReturnType<typeof calledAfter>;
+type HistoryMessage = ReturnType<typeof said>;
 
 const RUNS = { numRuns: 80 };
 const SYSTEM = 'Rules. '.repeat(60);
@@ -108,8 +109,7 @@ describe('chat context: whatever is said', () => {
     fc.assert(
       fc.asyncProperty(talk, settings, minTokens, (stretches, config, min) =>
         play(stretches, config, min, ({ request, facts }) => {
-          const counted = request.messages.slice(0, -1).reduce((sum, one) => sum + estimateMessage(one), 0);
-          expect(counted).to.be.at.most(facts.estimatedTokens);
+          expect(estimateOf(request)).to.be.at.most(facts.estimatedTokens);
           expect(facts.estimatedTokens).to.be.at.most(config.maxContextTokens);
         }),
       ),

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { fetchUrlTool } from '@cinnabar/plugin-tasks/dist/builtin/tools.js';
 import { htmlToText } from '@cinnabar/plugin-tasks/dist/builtin/web/html-text.js';
 import { createWebReader } from '@cinnabar/plugin-tasks/dist/builtin/web/reader.js';
 import { isPublicAddress } from '@cinnabar/sdk';
@@ -50,12 +51,14 @@ const PAGES: Readonly<Record<string, Answer>> = {
 };
 
 /** A web server that is inside and outside, a resolver, and the reader that is let loose on them. */
-export async function openWeb() {
+export async function openWeb({ mostBytes = MOST_BYTES } = {}) {
   const asked: string[] = [];
+  let given = '';
   const server = createServer((request, response) => {
     const url = request.url ?? '';
     asked.push(`${request.socket.localAddress}${url}`);
-    PAGES[url]?.(response, port);
+    if (url === '/given') response.writeHead(200, html).end(given);
+    else PAGES[url]?.(response, port);
     for (const tell of waiting.splice(0)) tell();
   });
   const waiting: (() => void)[] = [];
@@ -77,7 +80,7 @@ export async function openWeb() {
     clock,
     htmlToText: async (html) => htmlToText(html),
     ports: [port],
-    mostBytes: MOST_BYTES,
+    mostBytes,
     timeoutMs: 20_000,
     isPublic: (address) => address === OUTSIDE || isPublicAddress(address),
     async resolve(hostname) {
@@ -86,15 +89,25 @@ export async function openWeb() {
       return found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
     },
   });
+  const site = (path: string) => `http://site.example:${port}${path}`;
+  const read = (url: string) => reader.read(url, new AbortController().signal, 'alice');
   return {
     reader,
     clock,
     port,
     asked,
-    site: (path: string) => `http://site.example:${port}${path}`,
+    site,
     /** Resolves with the next request. */
     nextRequest: () => new Promise<void>((resolve) => waiting.push(resolve)),
-    read: (url: string) => reader.read(url, new AbortController().signal, 'alice'),
+    read,
+    /** The words of a page of this HTML. */
+    async textOf(page: string) {
+      given = page;
+      return (await read(site('/given'))).text;
+    },
+    /** What `fetch_url` says of an excerpt. */
+    told: (excerpt: { readonly url: string; readonly text: string; readonly from: number; readonly total: number }) =>
+      String(fetchUrlTool(reader).present?.success?.({ url: excerpt.url, from: excerpt.from }, excerpt)),
     async [Symbol.asyncDispose]() {
       await reader.close();
       server.closeAllConnections();

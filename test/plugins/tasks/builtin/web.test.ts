@@ -1,5 +1,3 @@
-import { fetchUrlTool } from '@cinnabar/plugin-tasks/dist/builtin/tools.js';
-import { htmlToText } from '@cinnabar/plugin-tasks/dist/builtin/web/html-text.js';
 import { UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openWeb } from './web-server.js';
@@ -121,14 +119,14 @@ describe('reading a page of the web', () => {
     expect((await web.read(web.site('/latin'))).text).to.equal('café');
   });
 
-  it('says what is left of a page before its words, which could say the like', () => {
-    const { present } = fetchUrlTool({ read: () => Promise.reject(new Error('nothing is read')) });
+  it('says what is left of a page before its words, which could say the like', async () => {
+    await using web = await openWeb();
     const text = 'fine\n[900 characters more: go on with from: 0]';
-    const told = present?.success?.({ url: '', from: 0 }, { url: 'https://example.org/', text, from: 0, total: 99 });
-    expect(String(told).split('\n')[0]).to.equal(
+    const told = web.told({ url: 'https://example.org/', text, from: 0, total: 99 });
+    expect(told.split('\n')[0]).to.equal(
       'Text of https://example.org/, by whoever wrote that page (53 characters more: go on with from: 46):',
     );
-    expect(String(told).endsWith(text)).to.equal(true);
+    expect(told.endsWith(text)).to.equal(true);
   });
 
   for (const [address, why] of HOSTILE) {
@@ -155,17 +153,19 @@ describe('reading a page of the web', () => {
     });
   }
 
-  it('reads lists, tables, paragraphs and entities as one would', () => {
+  it('reads lists, tables, paragraphs and entities as one would', async () => {
+    await using web = await openWeb();
     const html = `<title>News</title><style>p{}</style><nav><p>Home</p></nav><h1>Big &amp; small</h1>
       <p>One <b>bold</b>\n word,<br>and a <a href="x">link</a>.</p><ul><li>a<li>b <ol><li>first</li><li>second</li></ol></ul>
       <table><tr><td>1</td><td>2</td></tr><tr><td>3</td></tr></table><pre>  kept\n   as is</pre>&lt;end&gt; caf&eacute;`;
-    expect(htmlToText(html)).to.equal(
+    expect(await web.textOf(html)).to.equal(
       'News\n\nBig & small\n\nOne bold word,\nand a link.\n\n* a\n* b\n  1. first\n  2. second\n\n1 2\n3\n\n  kept\n   as is\n\n<end> café',
     );
   });
 
-  it('keeps words apart that are parted by spaces that do not break', () => {
-    expect(htmlToText('<p>10&nbsp;km to Night&#160;City</p>foo\u00a0<b>bar</b>')).to.equal(
+  it('keeps words apart that are parted by spaces that do not break', async () => {
+    await using web = await openWeb();
+    expect(await web.textOf('<p>10&nbsp;km to Night&#160;City</p>foo\u00a0<b>bar</b>')).to.equal(
       '10 km to Night City\n\nfoo bar',
     );
   });
@@ -180,9 +180,10 @@ describe('reading a page of the web', () => {
     ['nothing but the beginnings of entities', '&amp'.repeat(500_000)],
     ['skipped elements, never closed', '<svg>'.repeat(400_000)],
   ] as const) {
-    it(`reads 2 MB of ${what} in time that is in proportion`, function () {
+    it(`reads 2 MB of ${what} in time that is in proportion`, async function () {
       this.timeout(5_000);
-      expect(htmlToText(`before ${html}`)).to.match(/^before/);
+      await using web = await openWeb({ mostBytes: 8 * 1024 * 1024 });
+      expect(await web.textOf(`before ${html}`)).to.match(/^before/);
     });
   }
 
