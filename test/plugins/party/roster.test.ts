@@ -1,14 +1,35 @@
-import { LIMITS, partyList, withCharacter, withoutCharacter } from '@cinnabar/plugin-party/dist/characters.js';
-import { UserError } from '@cinnabar/sdk';
+import type { LocalUser } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import fc from 'fast-check';
-
-const character = (name: string, role = 'Solo', gear: string[] = []) => ({ name, role, gear });
-const names = (members: readonly { name: string }[]) => members.map(({ name }) => name);
+import { openTable, type Table } from './table.js';
 
 describe('party roster', () => {
-  it('adds a new character at the end', () => {
-    expect(names(withCharacter([character('V')], character('Jackie')))).to.deep.equal(['V', 'Jackie']);
+  let table: Table;
+  let player: LocalUser;
+  let players = 0;
+  before(async () => {
+    table = await openTable();
+  });
+  after(() => table[Symbol.asyncDispose]());
+  /** Each has a party of their own. */
+  const newPlayer = () => {
+    player = table.host.discord.createUser({ name: `player${++players}` });
+    table.host.guild.join(player);
+  };
+  beforeEach(newPlayer);
+
+  const add = (name: string, role = 'Solo', gear_preferences: readonly string[] = []) =>
+    table.call('add_party_character', { name, role, gear_preferences }, { user: player });
+  const remove = (name: string) => table.call('remove_party_character', { name }, { user: player });
+  const view = () => table.call('view_party_members', {}, { user: player });
+  /** `Name – Role`, as they are listed. */
+  const listed = async () =>
+    [...(await view()).matchAll(/^• \*\*(.*)\*\* – (.*) \(Gear/gm)].map(([, name, role]) => `${name} – ${role}`);
+
+  it('adds a new character at the end', async () => {
+    await add('V');
+    await add('Jackie');
+    expect(await listed()).to.deep.equal(['V – Solo', 'Jackie – Solo']);
   });
 
   for (const [there, typed] of [
@@ -19,78 +40,77 @@ describe('party roster', () => {
     ['V', 'V\u200b'],
     ['Straße', 'STRASSE'],
   ] as const) {
-    it(`takes "${typed}" for "${there}", and keeps the name as it was typed first`, () => {
-      const members = withCharacter([character(there), character('Other')], character(typed, 'Fixer'));
-      expect(members).to.deep.equal([character(there, 'Fixer'), character('Other')]);
-      expect(withoutCharacter([character(there)], typed).left).to.deep.equal([]);
+    it(`takes "${typed}" for "${there}", and keeps the name as it was typed first`, async () => {
+      await add(there);
+      await add('Other');
+      await add(typed, 'Fixer');
+      expect(await listed()).to.deep.equal([`${there} – Fixer`, 'Other – Solo']);
+      await remove(typed);
+      expect(await listed()).to.deep.equal(['Other – Solo']);
     });
   }
 
-  it('an update changes role and gear preferences, even in a full party', () => {
-    const full = Array.from({ length: LIMITS.members }, (_, index) => character(`N${index}`, 'Solo', ['Armor']));
-    expect(withCharacter(full, character('n3', 'Nomad'))[3]).to.deep.equal(character('N3', 'Nomad'));
-    expect(() => withCharacter(full, character('one more'))).to.throw(UserError, 'at most 50 members');
+  it('an update changes role and gear preferences, even in a full party', async () => {
+    for (let index = 0; index < 50; index += 1) await add(`N${index}`, 'Solo', ['Armor']);
+    await add('n3', 'Nomad');
+    expect((await view()).split('\n')[4]).to.equal('• **N3** – Nomad (Gear Preferences: None)');
+    expect(await add('one more')).to.include('at most 50 members');
+    expect(await listed()).to.have.length(50);
   });
 
-  it('says which limit is passed', () => {
-    expect(() => withCharacter([], character('x'.repeat(101)))).to.throw(
-      UserError,
-      'at most 100 characters; this one has 101',
-    );
-    expect(() => withCharacter([], character(' \u200b'))).to.throw(UserError, 'needs a name');
-    expect(() => withCharacter([], character('V', ' '))).to.throw(UserError, 'needs a role');
-    expect(() => withCharacter([], character('V', 'x'.repeat(201)))).to.throw(UserError, 'A role has at most 200');
-    expect(() => withCharacter([], character('V', 'Solo', Array.from({ length: 21 }, String)))).to.throw(
-      UserError,
-      'at most 20',
-    );
-    expect(() => withCharacter([], character('V', 'Solo', ['x'.repeat(101)]))).to.throw(UserError, 'at most 100');
+  it('says which limit is passed', async () => {
+    expect(await add('x'.repeat(101))).to.include('at most 100 characters; this one has 101');
+    expect(await add(' \u200b')).to.include('needs a name');
+    expect(await add('V', ' ')).to.include('needs a role');
+    expect(await add('V', 'x'.repeat(201))).to.include('A role has at most 200');
+    expect(await add('V', 'Solo', Array.from({ length: 21 }, String))).to.include('at most 20');
+    expect(await add('V', 'Solo', ['x'.repeat(101)])).to.include('at most 100');
+    expect(await view()).to.match(/^Your party is empty\./);
   });
 
-  it('removing someone who is not there names the nearest', () => {
-    const party = [character('Jackie'), character('V')];
-    expect(() => withoutCharacter(party, 'Jacky')).to.throw(
-      UserError,
-      'nobody called Jacky in the party. Did you mean Jackie?',
-    );
-    expect(() => withoutCharacter(party, 'Adam Smasher')).to.throw(UserError, /in the party\.$/);
-    expect(() => withoutCharacter([], 'V')).to.throw(UserError, 'nobody in the party');
+  it('removing someone who is not there names the nearest', async () => {
+    expect(await remove('V')).to.include('nobody in the party');
+    await add('Jackie');
+    await add('V');
+    expect(await remove('Jacky')).to.include('nobody called Jacky in the party. Did you mean Jackie?');
+    expect(await remove('Adam Smasher')).to.match(/in the party\.$/);
   });
 
-  it('is listed with role and gear preferences, None where there are none', () => {
-    expect(partyList([character('V', 'Solo', ['Assault Rifles', 'Body Armor']), character('Jackie')], 'user')).to.equal(
+  it('is listed with role and gear preferences, None where there are none', async () => {
+    await add('V', 'Solo', ['Assault Rifles', 'Body Armor']);
+    await add('Jackie');
+    expect(await view()).to.equal(
       '👥 Your party (2)\n• **V** – Solo (Gear Preferences: Assault Rifles, Body Armor)\n• **Jackie** – Solo (Gear Preferences: None)',
     );
-    expect(partyList([], 'channel')).to.match(/^This channel's party is empty\. To add someone, say: /);
+    await table.configure('owner', 'channel');
+    expect(await view()).to.match(/^This channel's party is empty\. To add someone, say: /);
+    await table.configure('owner', 'user');
   });
 
-  it('names are shown as text: no structure, no pings, nothing hidden', () => {
-    const list = partyList([character('**x**\n# <@1> \u202e', '@everyone')], 'user');
-    expect(list).to.equal(
+  it('names are shown as text: no structure, no pings, nothing hidden', async () => {
+    await add('**x**\n# <@1> \u202e', '@everyone');
+    expect(await view()).to.equal(
       '👥 Your party (1)\n• **\\*\\*x\\*\\*⏎# \\<@1> ‹U+202E›** – \\@everyone (Gear Preferences: None)',
     );
   });
 
-  it('never holds two characters of one name, however they are added and removed', () => {
+  it('never holds two characters of one name, however they are added and removed', async () => {
     const name = fc.constantFrom('V', 'v', 'Ｖ', 'Jackie', 'JACKIE', 'Zoë', 'zoe\u0308', 'Rogue');
-    fc.assert(
-      fc.property(fc.array(fc.tuple(fc.boolean(), name)), (steps) => {
-        let members: ReturnType<typeof withCharacter> = [];
-        for (const [add, called] of steps) {
-          const before = members.length;
-          if (add) members = withCharacter(members, character(called));
-          else if (before > 0) {
-            try {
-              members = withoutCharacter(members, called).left;
-              expect(members).to.have.length(before - 1);
-            } catch (error) {
-              expect(error).to.be.instanceOf(UserError);
-            }
-          }
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(fc.boolean(), name), { maxLength: 12, size: 'max' }), async (steps) => {
+        newPlayer();
+        let size = 0;
+        for (const [isAdded, called] of steps) {
+          const said = await (isAdded ? add(called) : remove(called));
+          if (said.includes('has been added')) size += 1;
+          else if (said.includes('has been removed')) size -= 1;
+          else expect(said).to.match(/has been changed|nobody/);
         }
-        const keys = members.map((member) => member.name.normalize('NFKC').toLowerCase());
-        expect(new Set(keys).size).to.equal(keys.length);
+        const names = (await listed()).map((line) => line.split(' – ')[0]?.normalize('NFKC').toLowerCase());
+        expect(names).to.have.length(size);
+        expect(new Set(names).size).to.equal(size);
       }),
+      { numRuns: 10 },
     );
   });
 });

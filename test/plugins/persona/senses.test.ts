@@ -1,4 +1,3 @@
-import { callsBy } from '@cinnabar/plugin-persona/dist/proactive.js';
 import { expect } from 'chai';
 import { openPersonaHarness, type PersonaHarness, plan, set, speak } from './harness.js';
 
@@ -127,7 +126,18 @@ describe('persona: what it notices', () => {
     expect(await say('Judy, are you still there?')).to.equal(1);
   });
 
-  it('knows when it is called', () => {
+  it('knows when it is called', async () => {
+    await using harness = await openPersonaHarness(() => plan([]));
+    harness.you.say(harness.general, '!persona create Judy A technician.');
+    await set(harness, 'answersToName', true);
+    await set(harness, 'dayBudget', 100);
+    const isCalledBy = async (text: string) => {
+      const before = harness.llm.requests.length;
+      const files = [{ name: 'pixel.png', data: PIXEL, contentType: 'image/png' }];
+      harness.alice.say(harness.general, text, text === '' ? { files } : {});
+      await harness.settled();
+      return harness.llm.requests.length > before;
+    };
     const called = ['Judy?', 'hey judy, hi', 'Judy can you help?', 'what do you think, Judy?', 'Hi Judy', '@Judy: hi'];
     const abroad = [
       'Hallo Judy, bist du da?',
@@ -136,10 +146,10 @@ describe('persona: what it notices', () => {
       'どう思う、Judy？',
       'Привет Judy!',
     ];
-    for (const text of [...called, ...abroad]) expect(callsBy('Judy', text), text).to.equal(true);
+    for (const text of [...called, ...abroad]) expect(await isCalledBy(text), text).to.equal(true);
     const talkedOf = ["Judy's car is here", 'Did Judy leave?', 'I met Judy, yesterday', 'Judith? Judyth?'];
     for (const text of ['Judy is nice', 'I like Judy', 'the judy problem', 'Judyth, hi', '', ...talkedOf])
-      expect(callsBy('Judy', text), text).to.equal(false);
+      expect(await isCalledBy(text), text).to.equal(false);
   });
 
   it('speaks under its name through a webhook where the server wants that, and mentions whom it answers', async () => {
