@@ -1,29 +1,48 @@
-import { readPlan } from '@cinnabar/plugin-relay/dist/presence/wakes.js';
 import { isQuiet, localDay } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { letIn, startAgentBot } from '../harness.js';
 
 const at = (iso: string) => Date.parse(iso);
-const next = (when: string, from: string, zone = 'UTC') => new Date(readPlan(when, zone).after(at(from))).toISOString();
 
 describe('relay: when wake-ups are due', () => {
-  it('is at that time of every day, by the clock on the wall', () => {
-    expect(next('every day 9:00', '2026-01-02T08:59:00Z')).to.equal('2026-01-02T09:00:00.000Z');
-    expect(next('every day 9:00', '2026-01-02T09:00:00Z')).to.equal('2026-01-03T09:00:00.000Z');
-    expect(next('every day at 9:00', '2026-03-28T09:00:00Z', 'Europe/Berlin')).to.equal('2026-03-29T07:00:00.000Z');
-  });
+  const openAt = async (iso: string) => {
+    const bot = await startAgentBot({ clock: createManualClock(at(iso)) });
+    await letIn(bot);
+    return {
+      config: (setting: string) => bot.admin(`!relay config ${setting}`),
+      plan: (when: string) => bot.admin(`!relay wake "${when}" Look around`),
+      /** When a wake-up is due next that is planned at this time. */
+      async next(when: string, now: string) {
+        if (bot.clock.now() < at(now)) await bot.advance(at(now) - bot.clock.now());
+        expect(new Date(bot.clock.now()).toISOString()).to.include(now.replace(/:00Z$/, ':'));
+        const planned = await bot.admin(`!relay wake "${when}" Look around`);
+        return new Date(Number(/next at <t:(\d+):f>/.exec(planned)?.[1]) * 1_000).toISOString();
+      },
+      [Symbol.asyncDispose]: () => bot[Symbol.asyncDispose](),
+    };
+  };
 
-  it('is on the days that are named', () => {
+  it('is at that time of every day, on the days that are named, or after an interval', async () => {
     // The second of January 2026 is a Friday.
-    expect(next('every weekday 18:30', '2026-01-02T19:00:00Z')).to.equal('2026-01-05T18:30:00.000Z');
-    expect(next('every Mon, thursday 7:05', '2026-01-02T19:00:00Z')).to.equal('2026-01-05T07:05:00.000Z');
+    await using bot = await openAt('2026-01-02T08:59:00Z');
+    expect(await bot.next('every day 9:00', '2026-01-02T08:59:00Z')).to.equal('2026-01-02T09:00:00.000Z');
+    expect(await bot.next('every day 9:00', '2026-01-02T09:00:00Z')).to.equal('2026-01-03T09:00:00.000Z');
+    const evening = '2026-01-02T19:00:00Z';
+    expect(await bot.next('every weekday 18:30', evening)).to.equal('2026-01-05T18:30:00.000Z');
+    expect(await bot.next('every Mon, thursday 7:05', evening)).to.equal('2026-01-05T07:05:00.000Z');
+    expect(await bot.next('every 4h', evening)).to.equal('2026-01-02T23:00:00.000Z');
+    expect(await bot.next('EVERY 90 m', evening)).to.equal('2026-01-02T20:30:00.000Z');
   });
 
-  it('is after an interval', () => {
-    expect(next('every 4h', '2026-01-02T19:00:00Z')).to.equal('2026-01-02T23:00:00.000Z');
-    expect(next('EVERY 90 m', '2026-01-02T19:00:00Z')).to.equal('2026-01-02T20:30:00.000Z');
+  it('is by the clock on the wall of the server', async () => {
+    await using bot = await openAt('2026-03-28T09:00:00Z');
+    await bot.config('timeZone Europe/Berlin');
+    expect(await bot.next('every day at 9:00', '2026-03-28T09:00:00Z')).to.equal('2026-03-29T07:00:00.000Z');
   });
 
-  it('is refused when it is not understood, or would be too often', () => {
+  it('is refused when it is not understood, or would be too often', async () => {
+    await using bot = await openAt('2026-01-02T08:59:00Z');
     for (const when of [
       '',
       'daily',
@@ -34,9 +53,9 @@ describe('relay: when wake-ups are due', () => {
       '* * * * *',
       'every 1d2h',
     ]) {
-      expect(() => readPlan(when, 'UTC'), when).to.throw(/do not understand/);
+      expect(await bot.plan(when), when).to.include('do not understand');
     }
-    expect(() => readPlan('every 5m', 'UTC')).to.throw(/too often/);
+    expect(await bot.plan('every 5m')).to.include('too often');
   });
 });
 
