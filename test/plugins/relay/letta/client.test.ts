@@ -1,29 +1,39 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { messagesOf } from '@cinnabar/plugin-relay/dist/letta/client.js';
-import Letta from '@letta-ai/letta-client';
+import { text } from 'node:stream/consumers';
+import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { SENDING, sendPrompt, startLetta } from './harness.js';
 
-const message = (id: string) => ({ id, message_type: 'assistant_message', content: id, date: '2026-01-01T00:00:00Z' });
+const messages = z.array(z.looseObject({ id: z.string(), message_type: z.string() }));
+type Messages = z.output<typeof messages>;
 
-/** A server that answers each question for a page with what `pageAfter` says. */
-async function pagingServer(pageAfter: (after: string | null) => readonly string[]) {
-  let asked = 0;
-  const server = createServer((request, response) => {
-    asked += 1;
-    const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(pageAfter(searchParams.get('after')).map(message)));
+interface Oddities {
+  readonly query?: (query: URLSearchParams) => unknown;
+  readonly page?: (page: Messages) => Messages;
+}
+
+/** Stands before a Letta server whose runs give their messages otherwise. */
+async function standBefore(target: string, { query = () => undefined, page = (same) => same }: Oddities) {
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', target);
+    const isPage = /^\/v1\/runs\/[^/]+\/messages$/.test(url.pathname);
+    if (isPage) query(url.searchParams);
+    const { method = 'GET', headers } = request;
+    const { authorization = '', 'content-type': type = 'application/json' } = headers;
+    const body = method === 'GET' ? {} : { body: await text(request) };
+    const asking = fetch(url, { method, headers: { authorization, 'content-type': type }, ...body });
+    const answer = await asking.catch(() => undefined);
+    if (answer === undefined) return void response.destroy();
+    const said = await answer.text();
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+    response.end(isPage ? JSON.stringify(page(messages.parse(JSON.parse(said)))) : said);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const at = server.address();
-  const baseURL = `http://127.0.0.1:${typeof at === 'object' ? at?.port : 0}`;
   return {
-    client: new Letta({ baseURL, apiKey: 'any', maxRetries: 0, logLevel: 'off' }),
-    get asked() {
-      return asked;
-    },
+    baseUrl: `http://127.0.0.1:${typeof at === 'object' ? at?.port : 0}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -33,27 +43,41 @@ async function pagingServer(pageAfter: (after: string | null) => readonly string
 }
 
 describe('relay: the messages of a run', () => {
-  const ids = Array.from({ length: 250 }, (_, n) => `message-${n}`);
-  const read = async ({ client }: { readonly client: Letta }) =>
-    (await messagesOf(client, 'run-1', AbortSignal.timeout(5_000))).map(({ id }) => id);
+  const texts = Array.from({ length: 45 }, (_, n) => `message ${n}`);
+  /** What is read of a run whose answer was lost, and how many pages that takes. A step has three messages. */
+  const readBack = async (steps: number, oddities: Oddities = {}) => {
+    await using world = await startLetta({
+      script: async (turn) => {
+        for (const words of texts.slice(0, steps)) {
+          turn.reason('Hm.');
+          turn.reason('Well.');
+          await turn.say(words);
+        }
+      },
+    });
+    await using server = await standBefore(world.letta.baseUrl, oddities);
+    const agents = world.boot({ address: { baseUrl: server.baseUrl, apiKey: 'any' } });
+    const agent = world.letta.addAgent();
+    world.letta.faults.drop({ ...SENDING, afterEffect: true });
+    await sendPrompt(agents, agent.id, 'Hello');
+    const before = world.letta.requests.length;
+    const said = await sendPrompt(agents, agent.id, 'Hello');
+    const pages = world.letta.requests.slice(before).filter(({ path }) => /^\/v1\/runs\/.*\/messages/.test(path));
+    return { texts: said.status === 'done' ? said.texts : [], pages: pages.length };
+  };
 
   it('are read page by page', async () => {
-    await using server = await pagingServer((after) => {
-      const from = after === null ? 0 : ids.indexOf(after) + 1;
-      return ids.slice(from, from + 100);
-    });
-    expect(await read(server)).to.deep.equal(ids);
-    expect(server.asked).to.equal(3);
+    expect(await readBack(45)).to.deep.equal({ texts, pages: 2 });
   });
 
   it('are read once from a server that does not know the cursor', async () => {
-    await using server = await pagingServer(() => ids.slice(0, 100));
-    expect(await read(server)).to.deep.equal(ids.slice(0, 100));
-    expect(server.asked).to.equal(2);
+    const read = await readBack(45, { query: (query) => query.delete('after') });
+    // The first one is the prompt.
+    expect(read).to.deep.equal({ texts: texts.slice(0, 33), pages: 2 });
   });
 
   it('are read with all their parts, which have the same id', async () => {
-    await using server = await pagingServer((after) => (after === null ? ['message-1', 'message-1', 'message-2'] : []));
-    expect(await read(server)).to.deep.equal(['message-1', 'message-1', 'message-2']);
+    const page = (all: Messages) => all.map((one) => ({ ...one, id: all.length > 1 ? 'message-1' : one.id }));
+    expect((await readBack(3, { page })).texts).to.deep.equal(texts.slice(0, 3));
   });
 });
