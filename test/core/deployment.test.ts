@@ -8,7 +8,7 @@ import { expect } from 'chai';
 const at = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const read = (path: string) => readFileSync(at(path), 'utf8');
 
-/** Instructions of a Dockerfile without comments, continuation lines joined. */
+/** Instructions of a Dockerfile, without comments and with joined continuation lines. */
 function instructionsOf(text: string): readonly (readonly [name: string, rest: string])[] {
   return text
     .replace(/^#.*\n/gm, '')
@@ -20,7 +20,7 @@ function instructionsOf(text: string): readonly (readonly [name: string, rest: s
     });
 }
 
-/** `KEY=value` lines of a unit file; a key may come more than once. */
+/** `KEY=value` lines of a unit file; a key may occur several times. */
 function unitOf(text: string): (key: string) => readonly string[] {
   const lines = text.split('\n').filter((line) => /^\w+=/.test(line));
   return (key) => lines.flatMap((line) => (line.startsWith(`${key}=`) ? [line.slice(key.length + 1)] : []));
@@ -72,7 +72,7 @@ describe('the image', () => {
     const command = [...list(last('ENTRYPOINT')), ...list(last('CMD'))];
     expect(command).to.deep.equal(['node', 'core/dist/cli/main.js', 'start']);
     expect(existsSync(at(command[1] ?? ''))).to.equal(true);
-    // The newest of these majors is at least 22.12 by now.
+    // The newest version of each of these majors is at least 22.12.
     expect(Number(/^node:(\d+)-/.exec(all('FROM')[0] ?? '')?.[1])).to.be.at.least(22);
   });
 
@@ -200,7 +200,7 @@ describe('the health check', () => {
   });
 
   it('fails with a sentence when it is not said where to ask', async () => {
-    // An empty variable is one that is not set.
+    // An empty variable counts as unset.
     for (const listen of [undefined, '', 'somewhere']) {
       expect(await check(listen)).to.deep.equal({
         code: 1,

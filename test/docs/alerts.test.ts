@@ -9,7 +9,7 @@ describe('the README of admin', () => {
         .filter((path) => path.endsWith('.ts') && !/(^|\/)(node_modules|dist)\//.test(path))
         .map((path) => readFileSync(at(`${folder}/${path}`), 'utf8')),
     );
-    // What an alert is, in the source: a kind, a text and a remedy.
+    // An alert in the source: a kind, a text and a remedy.
     const kinds = sources.flatMap((source) =>
       [...source.matchAll(/\bkind: ([^\n]*),\n\s*text:[\s\S]{0,700}?\bremedy:/g)].flatMap(([, kind = '']) =>
         [...kind.matchAll(/'([a-z-]+)'/g)].map(([, name = '']) => name),

@@ -7,7 +7,7 @@ import { type Problem, readPage } from './support/markdown.js';
 import { compiled, compileModules, modulesOf } from './support/modules.js';
 import { expectNone, readPages } from './support/pages.js';
 
-// The tests on the pages have to be known when this file has been read: Mocha takes none later.
+// The tests of the pages have to be registered while this file is loaded, as Mocha requires.
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cinnabar-pages-')));
 const modules = readPages().flatMap(modulesOf);
 const problems = await compileModules(folder, modules);

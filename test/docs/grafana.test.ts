@@ -10,7 +10,7 @@ const dashboard = z.object({
   panels: z.array(z.object({ title: z.string(), targets: z.array(z.object({ expr: z.string() })).default([]) })),
 });
 
-/** What a host with the plugins that count something publishes. */
+/** The metrics of a host with the plugins that publish some. */
 async function published(): Promise<ReadonlySet<string>> {
   const plugins = ['admin', 'ai', 'accounts', 'chat', 'confirm', 'llm', 'mcp', 'persona', 'relay', 'tasks'];
   await using host = await createTestHost({ plugins, monitoring: true, printErrors: false });

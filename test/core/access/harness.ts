@@ -20,7 +20,7 @@ interface TownOptions extends Partial<Pick<AccessDependencies, 'owners' | 'clock
   readonly team?: boolean;
 }
 
-/** A guild of `you`, with alice and bob, on the local Discord; and access over a real client that is logged in there. */
+/** A guild of `you`, with alice and bob, on the local Discord; and access with a real client that is logged in there. */
 export async function openHarness({
   intents = ['Guilds', 'GuildMembers', 'GuildMessages'],
   team = false,
@@ -85,10 +85,10 @@ export async function openHarness({
   };
 }
 
-/** What is known of somebody in a place when a decision is made. */
+/** The facts about a person and a place on which a decision is based. */
 export type Standing = Parameters<typeof judge>[0];
 
-/** The decision about anything of a plugin, which may be switched off, or be one that cannot be. */
+/** The decision about any part of a plugin, which may be disabled, or be one that cannot be disabled. */
 export function decisionAbout(
   request: AccessRequest,
   standing: Standing,
@@ -98,14 +98,14 @@ export function decisionAbout(
   return { allowed: reasons.every((reason) => reason.allowed), reasons };
 }
 
-/** The decision about a tool of the plugin `raid`, which may be switched off. */
+/** The decision about a tool of the plugin `raid`, which may be disabled. */
 export const decisionOf = (standing: Standing, policy: AccessPolicy, enabled = true): Decision =>
   decisionAbout({ kind: 'tool', name: 'raid', plugin: 'raid', policy }, standing, { enabled, required: false });
 
-/** What a member reads who is refused. */
+/** The reasons that a refused member reads. */
 export const wordsOfRefusal = (decision: Decision) => refusalReasons(decision);
 
-/** Ann, who is Solo and Guest, in a thread of the bar, downtown in the city. */
+/** Ann has the roles Solo and Guest, and is in a thread of the bar, in the category downtown of the city. */
 const ann = {
   userId: 'ann',
   hasRole: (id: string) => id === 'solo' || id === 'guest',
@@ -134,12 +134,12 @@ const levels = (owner: readonly string[], guild: readonly string[]) => ({
   guild: guild.map(rule),
 });
 
-/** What rules of the bot's owner and of the guild say to Ann's `!party add`, as text such as `deny command party add for role solo`. */
+/** The effect of the owner's and the guild's rules on Ann's `!party add`, as text such as `deny command party add for role solo`. */
 export function effectFor(owner: readonly string[], guild: readonly string[]): AccessRule['effect'] | undefined {
   return decidingRule(levels(owner, guild), ann, adding)?.rule.effect;
 }
 
-/** By whose rules the bot takes no notice of Ann. */
+/** The level whose rules make the bot ignore Ann. */
 export function whoIgnores(
   owner: readonly string[],
   guild: readonly string[],

@@ -9,7 +9,7 @@ const reading = (at?: Place): AccessRequest => {
 
 type Harness = Awaited<ReturnType<typeof openHarness>>;
 
-/** A channel for everybody, one that alice cannot see, and one of another guild of hers. */
+/** A channel for everyone, one that alice cannot see, and one in another guild of hers. */
 async function openTwoHarnesses(options: Parameters<typeof openHarness>[0] = {}) {
   const harness = await openHarness(options);
   const { guild, alice, application, discord } = harness;

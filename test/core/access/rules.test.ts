@@ -29,7 +29,7 @@ describe('the rule that decides', () => {
     }
   });
 
-  /** Each precedes all below it, whatever the order in which they are stored. */
+  /** Each rule precedes all rules below it, in any order of storage. */
   const TABLE = [
     'deny command party add for user ann',
     'allow command party add for user ann',

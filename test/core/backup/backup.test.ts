@@ -51,7 +51,7 @@ const NO_DATA: Files = {
   'config/bot.yaml': 'vendors: { openai: { config: { apiKey: hunter2hunter2 } } }',
 };
 
-/** A folder of data beside a backup of other data. */
+/** A data folder, and a backup of other data. */
 async function world() {
   const folder = makeFolder();
   const [dataDir, source, file] = [
@@ -334,7 +334,7 @@ describe('restoring a backup', () => {
       done = outcome === 'it was taken';
       await recovered(here.dataDir);
       const { aside, rest } = parted(filesIn(here.dataDir));
-      // The first rename puts the plan in its place.
+      // The first rename activates the plan.
       expect(rest, `after ${at} renames`).to.deep.equal(filesInOrder({ ...(at === 0 ? OLD : NEW), ...NO_DATA }));
       expect(aside, `after ${at} renames`).to.deep.equal(at === 0 ? {} : filesInOrder(OLD));
       expect(at).to.be.lessThan(20);
@@ -396,7 +396,7 @@ describe('restoring a backup', () => {
   });
 });
 
-/** What a restore has kept aside, and the rest. */
+/** The files that a restore has set aside, and all others. */
 function parted(files: Files) {
   const aside: [string, string][] = [];
   const rest: [string, string][] = [];

@@ -14,7 +14,7 @@ const clock = createSystemClock();
 const SETTINGS = ['llm', 'settings', 'global', 'global'];
 const MEMORIES = ['persona', '500', 'guild'];
 
-/** A bot whose documents and journals are in a database, and other data in a folder. */
+/** A bot with documents and journals in a database, and other data in a folder. */
 async function world() {
   const folder = makeFolder();
   const place = await testDatabase();

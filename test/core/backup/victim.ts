@@ -1,4 +1,4 @@
-/** Backs up, or restores one backup after the other, until it is killed. */
+/** Makes backups, or restores one repeatedly, until it is killed. */
 import { backedUp, restored } from './world.js';
 
 const [what = '', dataDir = '', ...files] = process.argv.slice(2);

@@ -16,7 +16,7 @@ import { Header } from 'tar';
 
 export type Files = Readonly<Record<string, string>>;
 
-/** Puts files below a folder. */
+/** Writes files below a folder. */
 export function lay(folder: string, files: Files): void {
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -35,7 +35,7 @@ export function filesIn(folder: string): Files {
   return Object.fromEntries(found.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Backs up a folder of data. */
+/** Backs up a data folder. */
 export function backedUp(
   dataDir: string,
   file: string,
@@ -43,7 +43,7 @@ export function backedUp(
     readonly withSecrets?: boolean;
     readonly secrets?: ReadonlyMap<string, SecretKeys>;
     readonly plugins?: readonly { readonly id: string; readonly version: string }[];
-    /** Where documents and journals are, when it is not in the folder. */
+    /** The storage of documents and journals, when it is not the folder. */
     readonly driver?: Pick<Driver, 'frozen'>;
   } = {},
 ) {
@@ -69,7 +69,7 @@ export function backedUp(
   });
 }
 
-/** Puts a backup in the place of the data in a folder, and of what a database holds beside it. */
+/** Restores a backup into a data folder and, if there is one, a database. */
 export function restored(
   file: string,
   dataDir: string,
@@ -78,10 +78,10 @@ export function restored(
   return restoreBackup(file, { dataDir, now, ...(driver === undefined ? {} : { driver }) });
 }
 
-/** Does what a start does with what a process has left that was killed. */
+/** Repeats the recovery that a start does after a killed process. */
 export const recovered = (dataDir: string) => recoverData(dataDir);
 
-/** The files of a backup, checked, with their content. */
+/** The verified files of a backup, with their content. */
 export async function filesOfBackup(file: string): Promise<Files> {
   const found: [string, string][] = [];
   const { files } = await readArchive(file, {
@@ -95,7 +95,7 @@ export async function filesOfBackup(file: string): Promise<Files> {
   return Object.fromEntries(found);
 }
 
-/** What makes one set of documents and journals the same as another. */
+/** A value that is equal for equal documents and journals. */
 export const heldBy = (driver: Driver) => takeInventory(driver);
 
 export interface ForgedEntry {
@@ -105,7 +105,7 @@ export interface ForgedEntry {
   readonly linkpath?: string;
 }
 
-/** A gzipped tar of anything. */
+/** Writes a gzipped tar with any entries. */
 export async function forge(file: string, entries: readonly ForgedEntry[]): Promise<void> {
   const blocks = entries.flatMap(({ path, content, type = 'File', linkpath }) => {
     const body = Buffer.from(content);
@@ -123,7 +123,7 @@ export async function forge(file: string, entries: readonly ForgedEntry[]): Prom
   await pipeline(Readable.from([...blocks, Buffer.alloc(1024)]), createGzip(), createWriteStream(file));
 }
 
-/** Runs `victim.ts` and kills it, so many milliseconds after it has begun. */
+/** Runs `victim.ts` and kills it after the given time. */
 export async function killed(what: 'backup' | 'restore', afterMs: number, ...args: readonly string[]): Promise<void> {
   const victim = spawn(process.execPath, [fileURLToPath(new URL('./victim.js', import.meta.url)), what, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],

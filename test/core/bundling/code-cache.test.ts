@@ -26,7 +26,7 @@ describe('V8’s code cache', () => {
     expect(value(one, file)).to.equal('one');
     await saveCodeCaches();
     expect(readFileSync(cache)).to.deep.equal(kept);
-    // As long as the other one, which is all that V8 compares.
+    // It has the same length as the other file: V8 compares only the length.
     expect(value(two, file)).to.equal('two');
     await saveCodeCaches();
     expect(readFileSync(cache)).to.not.deep.equal(kept);
@@ -43,7 +43,7 @@ describe('V8’s code cache', () => {
     holdYoungGeneration();
     expect(value(one, file)).to.equal('one');
     releaseYoungGeneration();
-    // Node gives each cache that V8 makes other bytes only where the one that is there was refused, and the file is written anew.
+    // V8's output differs each time, but Node writes the file only when the existing cache was refused.
     await saveCodeCaches();
     expect(readFileSync(cache)).to.deep.equal(kept);
   });
@@ -88,7 +88,7 @@ describe('V8’s code cache', () => {
 
 describe('the young generation', () => {
   it('does not grow while it is held, and does afterwards', () => {
-    // A process of its own: that of the tests has grown long ago.
+    // Runs in a separate process, because the heap of the tests' process is too large.
     const code = `
       import { getHeapSpaceStatistics } from 'node:v8';
       import { holdYoungGeneration, releaseYoungGeneration } from '@cinnabar/core/internal/process/young-generation';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { cinnabar } from '../../support/cinnabar.js';
 import { lockByAnother, makeFolder } from '../../support/folder.js';
 
-/** A bot that is stopped, without the bundled plugins, which nothing here needs. */
+/** A stopped bot without the bundled plugins, which these tests do not need. */
 function stopped() {
   const folder = makeFolder({ 'data/documents/dice/settings/guild/1.json': '{"version":1,"data":{}}' });
   return {

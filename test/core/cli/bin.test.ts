@@ -6,7 +6,7 @@ import { makeFolder } from '../../support/folder.js';
 
 const SHEBANG = `#!${process.execPath}\n`;
 
-/** A folder with files, for one test. */
+/** Writes files to a folder for one test. */
 function lay(files: Readonly<Record<string, string>>) {
   const folder = makeFolder();
   for (const [name, content] of Object.entries(files)) {

@@ -18,7 +18,7 @@ const RUN_HOST = import.meta.resolve('@cinnabar/core/internal/bundling/run-host'
 const BUILT = import.meta.resolve('@cinnabar/core/internal/bundling/built');
 const BUILD_HOST = import.meta.resolve('@cinnabar/core/internal/cli/build-host');
 
-/** `npm test` builds it; a compiler that was started by hand makes what is there out of date. */
+/** `npm test` builds the bundle; running the compiler by hand makes it out of date. */
 function builtHost(): Built {
   if (findBuilt() === undefined) spawnSync(process.execPath, [fileURLToPath(BUILD_HOST)], { stdio: 'inherit' });
   const built = findBuilt();
@@ -26,7 +26,7 @@ function builtHost(): Built {
   return built;
 }
 
-/** Runs the host's bundle in a process of its own, then a script in which `require` is a plugin's. */
+/** Runs the host's bundle in a separate process, then a script in which `require` is that of a plugin. */
 function runBundle(args: readonly string[], script: string, given: Pick<SpawnSyncOptions, 'input' | 'env'> = {}) {
   const code = `
 import { createRequire } from 'node:module';
@@ -44,7 +44,7 @@ await host.runCommandLine(${JSON.stringify(args)});`;
   return { stdout, stderr, status };
 }
 
-/** Names of discord.js by `import`; the first that imports it. */
+/** Prints names that `import` finds in discord.js; this is its first import. */
 const IMPORTED = `
 const { pathToFileURL } = await import('node:url');
 const names = await import(pathToFileURL(require.resolve('discord.js')));
@@ -60,7 +60,7 @@ console.log(JSON.stringify(renamed));`;
 
 describe('the host’s bundle', () => {
   let built: Built;
-  /** One process for all that starts no bot. */
+  /** All tests without a bot share one process. */
   let refused: ReturnType<typeof runBundle>;
   let printed: readonly string[];
   before(() => {

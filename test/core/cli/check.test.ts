@@ -16,7 +16,7 @@ async function check(plugin: Plugin, reloads = 0, beside: readonly string[] = []
 
 const errorsOf = ({ findings }: CheckReport) => findings.filter(({ level }) => level === 'error').map(lineOf);
 
-/** The documents of a collection name a channel. */
+/** A collection whose documents contain a channel. */
 const QUEUE = 'z.object({ queue: z.array(z.object({ channelId: z.string() })).default([])';
 
 describe('cinnabar check', () => {
@@ -28,7 +28,7 @@ describe('cinnabar check', () => {
   });
 
   describe('of a plugin that starts', () => {
-    // One trial for all: each starts a whole bot in a process of its own.
+    // One trial run for all tests, because each starts a whole bot in a separate process.
     let report: CheckReport;
     before(async () => {
       report = await check(

@@ -9,11 +9,11 @@ import { plainStyle, renderMarkdown, type Style } from '@cinnabar/core/internal/
 import type { CommandInfo } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 
-/** Begins what moves the cursor of a terminal, and keys such as arrows. */
+/** The first character of sequences that move a terminal's cursor, and of keys such as arrows. */
 export const ESCAPE = String.fromCharCode(27);
 const TOKEN = new RegExp(`${ESCAPE}\\[(\\d*(?:;\\d*)?)([A-Za-z])|[\\s\\S]`, 'gu');
 
-/** What a terminal of unlimited size shows after all that was written to it. */
+/** The content of a terminal of unlimited size after this output. */
 function screenOf(written: string): readonly string[] {
   const rows: string[][] = [[]];
   let [row, column] = [0, 0];
@@ -65,25 +65,25 @@ type Window = Pick<ReturnType<typeof createTerminal>, 'print' | 'typing'>;
 
 interface PlayedTerminal {
   readonly window: Window;
-  /** The lines that were played. */
+  /** The lines that were entered. */
   readonly typed: readonly string[];
-  /** The history, each time that it was saved. */
+  /** The history at each save. */
   readonly saved: readonly (readonly string[])[];
   readonly ended: Promise<unknown>;
   type(text: string): Promise<void>;
-  /** Lets the line end that is played. */
+  /** Ends the execution of the current line. */
   finish(): Promise<void>;
   screen(): readonly string[];
   leave(): void;
 }
 
-/** A terminal whose lines are recorded, and played when the test says so. */
+/** A terminal whose lines are recorded, and executed when the test says so. */
 export function openTerminal(): PlayedTerminal {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const typed: string[] = [];
   const saved: string[][] = [];
   let written = '';
-  // A real terminal makes a new line a return to its beginning, too.
+  // Like a real terminal, it returns to the start of the line at a line feed.
   output.on('data', (data: Buffer) => (written += data.toString().replace(/(?<!\r)\n/g, '\r\n')));
   const gates: (() => void)[] = [];
   const window = createTerminal({
@@ -122,7 +122,7 @@ export function openTerminal(): PlayedTerminal {
   };
 }
 
-/** What a typed line means: who does what; `undefined` for nothing. Throws where it is mistyped. */
+/** The parsed meaning of a typed line: a user and an action; `undefined` for an empty one. @throws for invalid input */
 export const meaningOf = (line: string) => parseLine(line);
 
 function wordsOf(error: unknown): string {
@@ -130,7 +130,7 @@ function wordsOf(error: unknown): string {
   throw error;
 }
 
-/** What the console says to a line that is mistyped; `undefined` when it is not. */
+/** The console's error for an invalid line; `undefined` for a valid one. */
 export function mistakeIn(line: string): string | undefined {
   try {
     parseLine(line);
@@ -140,32 +140,32 @@ export function mistakeIn(line: string): string | undefined {
   }
 }
 
-/** What the console says to what it cannot carry out. */
+/** The console's error for a line that cannot be executed. */
 export const refusalOf = (playing: Promise<unknown>) =>
   playing.then(
     () => undefined,
     (error: unknown) => wordsOf(error),
   );
 
-/** How a message looks in the console; without a style, as where nothing is coloured. */
+/** The text of a message in the console; by default without colours. */
 export const rendered = (text: string, style: Style = plainStyle) => renderMarkdown(text, style);
 
-/** Whether somebody sits at the terminal who has a browser. */
+/** Whether the terminal is interactive and the machine has a browser. */
 export const hasBrowserAt = (terminal: { readonly isTTY: boolean }, env: NodeJS.ProcessEnv) =>
   hasBrowser(terminal, env);
 
-/** The local Discord of a console, with its people. */
+/** The local Discord of a console, with its users. */
 export const openStage = (clock: ManualClock = createManualClock(0), people: readonly string[] = [], page?: string) =>
   setStage(clock, people, page === undefined ? {} : { page });
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 interface Seat {
   readonly clock?: ManualClock;
-  /** In place of the machine's browser. */
+  /** Replaces the machine's browser. */
   readonly openPage?: (address: string) => Promise<void>;
 }
 
-/** Somebody at the console, without a bot: the lines that they read, and what they type. */
+/** A user at the console, without a bot: the lines that they type, and the output. */
 export function sitDown(stage: Stage, { clock, openPage }: Seat = {}) {
   const lines: string[] = [];
   const session = createSession({
@@ -180,13 +180,13 @@ export function sitDown(stage: Stage, { clock, openPage }: Seat = {}) {
   return {
     lines,
     type: (line: string) => session.line(line),
-    /** The lines that come of it. */
+    /** Executes a line. @returns its output */
     async play(line: string): Promise<readonly string[]> {
       const known = lines.length;
       await session.line(line);
       return lines.slice(known);
     },
-    /** What Tab offers at the end of it, where there are these commands. */
+    /** The completions at the end of a line, with these commands. */
     completing(commands: readonly CommandInfo[]) {
       const completer = createCompleter(stage, session, async () => commands);
       return async (line: string): Promise<readonly string[]> => (await completer(line))[0];

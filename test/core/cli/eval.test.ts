@@ -23,7 +23,7 @@ const EVALUATIONS = `evaluations: [
     { say: 'Who has won at cards yesterday?' },
   ],`;
 
-/** What the command prints with `--json`, as far as it is promised. */
+/** The documented properties of the output with `--json`. */
 const score = z.object({
   asked: z.int(),
   forTool: z.int(),
@@ -63,7 +63,7 @@ const printed = z.strictObject({
   ),
 });
 
-/** Understands the plugin's sentences. */
+/** A model that understands the plugin's examples. */
 const attentive: ModelScript = ({ text }) => {
   const [, count, deck] = /draw (\d+) cards(?: from the (\w+) deck)?/.exec(text) ?? [];
   if (count !== undefined) return callTool('draw_cards', { count: Number(count), ...(deck ? { deck } : {}) });
@@ -96,7 +96,7 @@ describe('cinnabar eval', function () {
     expect(code).to.equal(0);
     const [report] = printed.parse(JSON.parse(out)).models;
     expect(report).to.deep.include({ model: 'gpt-5-mini', provider: 'openai', right: 100, mistakes: [], notAsked: 0 });
-    // Three examples, one evaluation with a tool and one without, three lines of small talk.
+    // Three examples, an evaluation with a tool and one without, three lines of small talk.
     expect(report?.total).to.deep.include({ asked: 8, forTool: 4, rightTool: 4, rightInput: 4, forNone: 4, silent: 4 });
     expect(report?.tools.map(({ tool, asked }) => [tool, asked])).to.deep.equal([
       ['draw_cards', 3],
@@ -166,7 +166,7 @@ describe('cinnabar eval', function () {
     });
     const { out } = await run(dear, '--max-cost', '0.1', '--json');
     const [report] = printed.parse(JSON.parse(out)).models;
-    // Those that were under way when the first was paid for.
+    // Requests that were already running when the first one was paid for.
     expect(report?.total.asked).to.equal(4);
     expect(report?.notAsked).to.equal(4);
   });

@@ -10,7 +10,7 @@ import { type Folder, makeFolder } from '../../support/folder.js';
 
 const FIXTURE = new URL('../../../fixtures/red-3.5.24/instance', import.meta.url).pathname;
 
-/** Red's data as they are for a server of the local Discord: what the fixture calls its server, roles and channels are that server's. */
+/** Writes Red's data for a server of the local Discord: the fixture's ids of server, roles and channels are replaced. */
 function redFolder(home: Folder, ids: Readonly<Record<string, string>>): string {
   const dir = join(home.path, 'red');
   cpSync(FIXTURE, dir, { recursive: true });
@@ -39,7 +39,7 @@ function redFolder(home: Folder, ids: Readonly<Record<string, string>>): string 
   return dir;
 }
 
-/** What the import of a folder of Red's prints. */
+/** The output of the import of a folder with Red's data. */
 async function importing(host: TestHost, home: Folder, dir: string, dryRun: boolean): Promise<string> {
   const env = {
     CINNABAR_DATA: host.dataDir,

@@ -26,10 +26,10 @@ const use = (id: string) =>
     timestamp: '2026-01-01T10:20:30.000Z',
   });
 
-/** How a file refers to a variable of the environment. */
+/** A reference to an environment variable in a file. */
 const variable = (name: string) => `\${${name}}`;
 
-/** Runs the command as a person in `home` would. */
+/** Runs the command as a user in `home`. */
 async function importing(
   home: Folder,
   program: string,

@@ -11,7 +11,7 @@ import { useFolder } from '../plugins/support/folder.js';
 
 const BIN = resolve('node_modules', '.bin');
 
-/** Without colours: Mocha paints what it prints where a build server asks for it. */
+/** Without colours, which Mocha uses on some build servers. */
 const PLAIN = { ...process.env, NO_COLOR: '1' };
 const run = (cwd: string, command: string, ...args: readonly string[]) => {
   const { stdout, stderr, status } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 60_000, env: PLAIN });
@@ -54,12 +54,12 @@ describe('cinnabar new', function () {
   it('makes projects of the same shape as the examples', async () => {
     await make(folder.at(), 'sample', '--no-install');
     const made = await packageIn(folder.at('sample'));
-    // In this tree the package `cinnabar` is the tree itself: the program comes from @cinnabar/core.
+    // In this repository `cinnabar` is the repository itself: the program comes from @cinnabar/core.
     const { cinnabar: _, ...needed } = made.devDependencies;
     for (const { name } of (await readdir(EXAMPLES, { withFileTypes: true })).filter((one) => one.isDirectory())) {
       const example = await packageIn(join(EXAMPLES, name));
       expect(example.devDependencies, name).to.deep.equal(needed);
-      // The tree is compiled in one go, by references.
+      // The repository is compiled in one run, with project references.
       expect(example.scripts, name).to.deep.equal({ ...made.scripts, test: 'tsc -b && mocha' });
       for (const key of ['type', 'license', 'keywords', 'main', 'files', 'peerDependencies'])
         expect(example[key], `${name}: ${key}`).to.deep.equal(made[key]);

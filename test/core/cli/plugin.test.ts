@@ -7,7 +7,7 @@ import { type Folder, lockByAnother, makeFolder } from '../../support/folder.js'
 import { pluginFiles, pluginTarball } from '../../support/plugin-package.js';
 
 describe('cinnabar plugin', function () {
-  // Each starts a plugin on a local Discord, in a process of its own.
+  // Each test starts a plugin on a local Discord, in a separate process.
   this.timeout(90_000);
   let folder: Folder;
 
@@ -36,7 +36,7 @@ describe('cinnabar plugin', function () {
   });
   after(() => folder[Symbol.dispose]());
 
-  /** Runs a command line; what is typed at its questions comes after it. */
+  /** Runs a command line; `typed` answers its questions. */
   const run = async (line: string, { typed = '', bot }: { typed?: string; bot?: string } = {}) => {
     const args = [...line.split(' '), ...(bot === undefined ? [] : ['--bot', bot])];
     return cinnabar(['plugin', ...args], { cwd: folder.path, typed });

@@ -41,7 +41,7 @@ describe('a clock that can be moved forward', () => {
     const seen: string[] = [];
     let answer = Promise.resolve();
     clock.after(10_000, () => {
-      // A request, with its answer on the way and a deadline.
+      // A request whose response is on its way, with a deadline.
       answer = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
         seen.push('answer');
         cancel();

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 
 const UNASKED = { startedAt: 0, endsWhenAsked: true, endAsked: undefined } as const;
 
-/** A cluster whose members carry out their plans one after the other, in an order that the test chooses. */
+/** A cluster whose members execute their plans one after another, in an order that the test chooses. */
 function simulate(groups: number) {
   let leases: GroupLease[] = Array.from({ length: groups }, (_, group) => ({
     group,
@@ -45,7 +45,7 @@ function simulate(groups: number) {
     drain: (id: string) => setMember(id, { isDraining: true }),
     cutOff: (id: string) => setMember(id, { isConnected: false }),
     reconnect: (id: string) => setMember(id, { isConnected: true }),
-    /** What one member does, once. */
+    /** Executes one member's plan once. */
     step(id: string) {
       if (!members.some((member) => member.id === id && member.isAlive)) return;
       const { take, want, handOver } = planFor(id, { members, leases });
@@ -78,7 +78,7 @@ describe('cluster: who serves which groups', () => {
         cluster.join('a');
         for (const { what, id } of events) cluster[what](id);
         cluster.join('a');
-        // Each moves in two steps: asked for, then handed over.
+        // Each group moves in two steps: a request, and the handover.
         allStep(cluster, 2 * groups + 6);
 
         const able = cluster.able();
@@ -134,7 +134,7 @@ describe('cluster: who serves which groups', () => {
       isConnected: true,
       ...UNASKED,
     }));
-    // As the database tells them: what was taken longest ago comes first.
+    // In the order of the database: the oldest lease comes first.
     const leases = [4, 2, 3, 1].map((group, index) => ({
       group,
       token: 1n,

@@ -8,7 +8,7 @@ import { describePostgres, type TestDatabase, testDatabase } from '../../support
 const double = { name: 'double', body: z.number(), answer: z.number() };
 const SOON = { deadlineMs: 10_000 };
 
-/** A host of a group, in a process of its own. */
+/** The host of a group, as if in a separate process. */
 async function hostOn(place: TestDatabase, group: number, token: number) {
   const process = clusterProcess(place);
   await process.open();

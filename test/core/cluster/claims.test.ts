@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { claimsOn, clusterProcess, databaseAway, heldLease } from '../../support/cluster-process.js';
 import { describePostgres, testDatabase } from '../../support/postgres.js';
 
-/** A database that takes every claim once it is let. */
+/** A database that accepts every claim after the test releases it. */
 function slowDatabase() {
   const order: string[] = [];
   let goOn: () => void = () => undefined;

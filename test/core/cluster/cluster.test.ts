@@ -7,7 +7,7 @@ import { describePostgres, type TestDatabase, testDatabase, testServer } from '.
 
 const GROUPS = 6;
 
-/** One process of a cluster as far as leases go; its clock is moved by hand. */
+/** The leases of one process of a cluster; the test moves its clock. */
 async function processOn(place: TestDatabase, id: string) {
   const process = clusterProcess(place);
   await process.open();
@@ -28,7 +28,7 @@ const taken = async <T>(lease: Promise<T | undefined>) => {
   if (found === undefined) throw new Error('it was not free');
   return found;
 };
-/** As if that much time had passed for all. */
+/** Ages all stored times by this duration. */
 const letPass = (database: TestDatabase, ms: number) =>
   database.query(`UPDATE ${database.schema}.leases SET until = until - $1 * interval '1 ms'`, [ms]);
 
@@ -120,7 +120,7 @@ describePostgres('cluster: leases', () => {
 });
 
 describe('cluster: what a process that died has left', () => {
-  /** One process beside a dead one whose lease ends after so long. Resolves with when it looked, and when it tried to take it. */
+  /** One process beside a dead one whose lease ends after the given time. Resolves with the times of its look-ups and of its attempt to take the lease. */
   const watch = async (endsAfterMs: number, isAway: (look: number) => boolean = () => false) => {
     const clock = createManualClock();
     const start = clock.now();
@@ -195,7 +195,7 @@ describePostgres('cluster: what it agrees on', () => {
   });
 });
 
-/** A host that says what it does. */
+/** Hosts that record their life cycle. */
 function scriptedHosts() {
   const events: string[] = [];
   const serving = new Map<number, string>();
@@ -204,7 +204,7 @@ function scriptedHosts() {
   return {
     events,
     serving,
-    /** From now on no host starts before this is called. */
+    /** Blocks all starts until the returned function is called. */
     holdStarts(): () => void {
       let open: () => void = () => undefined;
       gate = new Promise((resolve) => {
@@ -234,7 +234,7 @@ function scriptedHosts() {
 }
 
 describePostgres('cluster: processes', () => {
-  /** With the real clock: how leases pass between processes is a matter of notices, not of time. */
+  /** Uses the real clock, because leases pass between processes by notifications, not by time. */
   async function memberOn(
     database: TestDatabase,
     id: string,

@@ -16,13 +16,13 @@ import { createClusterWorld } from './harness.js';
 
 const GROUPS = 2;
 
-/** The servers in which a letter was waited for. */
+/** The servers in which a letter was awaited. */
 const letters: string[] = [];
 
-/** The servers of the processes that looked for a place. */
+/** The servers of the processes that searched for a place. */
 const looked: string[] = [];
 
-/** Things that are done in a server that an argument names. */
+/** Tools that take effect in the server of an argument. */
 const post = definePlugin({
   manifest: { id: 'post', version: '1.0.0', description: 'Tools for tests', intents: ['Guilds'] },
   setup({ tool, client }) {
@@ -75,7 +75,7 @@ const textOf = (outcome: Outcome): string => {
   return outcome.status === 'failed' ? outcome.error.message : outcome.status;
 };
 
-/** Two processes, each with a group of the servers, which are all the owner's. */
+/** Two processes, each with a group of the owner's servers. */
 async function createTwoProcesses() {
   const world = await createClusterWorld({ groups: GROUPS, guilds: 6 });
   const { members, hosts } = await world.processes(['confirm', 'discord-tools', post]);
@@ -86,7 +86,7 @@ async function createTwoProcesses() {
     if (guild === undefined || host === undefined) throw new Error('a channel of no server, or that nobody serves');
     return { channel, guild, host };
   });
-  /** The process that has direct messages, and a server of the other one. */
+  /** The process with direct messages, and a server of the other one. */
   const group = (guildId: string) => Number((BigInt(guildId) >> 22n) % BigInt(GROUPS));
   const [near] = places.filter(({ guild }) => group(guild.id) === 0);
   const [far] = places.filter(({ guild }) => group(guild.id) !== 0);
@@ -97,7 +97,7 @@ async function createTwoProcesses() {
     places,
     near,
     far,
-    /** Calls a tool for a member who writes to the bot in a direct message. */
+    /** Calls a tool for a member in a direct message. */
     call: (name: string, given: unknown, more: { userId?: string; signal?: AbortSignal } = {}) => {
       const { userId = world.owner.id, ...rest } = more;
       const actor: Actor = { userId, guildId: null, channelId: direct.id };
@@ -114,7 +114,7 @@ describePostgres('cluster: tools that are called in a direct message and reach s
   it('read and write there, with the rights that the member has there', async () => {
     await using two = await createTwoProcesses();
     const { world, direct, places, call, near } = two;
-    /** Calls a tool, and confirms it. */
+    /** Calls a tool, and confirms the call. */
     const read = async (name: string, given: unknown) => {
       const outcome = await call(name, given);
       if (outcome.status !== 'deferred') return textOf(outcome);
@@ -132,7 +132,7 @@ describePostgres('cluster: tools that are called in a direct message and reach s
       expect(await read('discord_search_messages', { guildId: guild.id, content: 'morning' })).to.include(
         'Good morning from here',
       );
-      // What is said of it in the direct message is shown again while the member may read it there, and to nobody who may not.
+      // The result in the direct message is shown again while the member may read its source, and never to others.
       const sources = [{ guildId: guild.id, channelId }];
       const may = (userId: string) =>
         near.host.resolve(Provenance).mayShow(sources, [{ userId, guildId: null, channelId: direct.id }]);
@@ -214,7 +214,7 @@ describePostgres('cluster: a call that another process runs when that process is
     expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_UNKNOWN_OUTCOME');
     expect(await near.host.resolve(Ledger).get(outcome.callId)).to.include({ state: 'unknown' });
     expect(letters).to.eql([far.guild.id]);
-    // The server's next process answers.
+    // The server's next process answers the call.
     const next = await call('post_letter', { guildId: far.guild.id });
     expect(next.status).to.equal('deferred');
   }).timeout(60_000);
@@ -239,7 +239,7 @@ describePostgres('cluster: an agent that was let into servers of two processes',
       const actor = { userId: world.owner.id, guildId: from.guild.id, channelId: from.channel.id, identity };
       const known = async () => (await far.host.resolve(Identities).get(identity)) !== undefined;
       while (!(await known())) await new Promise((resolve) => setTimeout(resolve, 5));
-      // Whichever process the agent's request reaches.
+      // The result is the same for each process that the agent's request reaches.
       for (const { host } of [near, far]) {
         const call = (name: string, given: unknown) =>
           host.resolve(Tools).invoke({
@@ -261,7 +261,7 @@ describePostgres('cluster: an agent that was let into servers of two processes',
         const outcome = await sending.settled;
         expect(outcome).to.include({ status: 'done' });
         expect(await to.host.resolve(Ledger).get(sending.callId)).to.include({ state: 'done' });
-        // Asked again under the same key, it is not run again.
+        // A repeated call with the same key is not executed again.
         expect(textOf(await call('discord_send', given))).to.equal(textOf(outcome));
         const after = to.channel.messages.filter(({ content }) => content.includes('I carry a letter')).length;
         expect(after - before, 'the letter, and the card that shows it').to.be.within(1, 2);

@@ -13,10 +13,10 @@ import { type TestDatabase, testDatabase } from '../../support/postgres.js';
 
 const STEP_MS = 500;
 
-/** Servers of a bot in so many groups, some in each. */
+/** A bot with a number of groups, and servers in each. */
 export async function createClusterWorld({ groups, guilds }: { readonly groups: number; readonly guilds: number }) {
   const database = await testDatabase();
-  // Leases are not on it: they last as long as the database says.
+  // The clock does not affect leases, whose time is the database's.
   const clock = createShiftableClock(createSystemClock());
   const discord = await startLocalDiscord({ shards: groups, clock });
   const owner = discord.createUser({ name: 'owner' });
@@ -25,7 +25,7 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
   for (let index = 0; index < guilds; index += 1) {
     const make = () => discord.createGuild({ name: `Server ${index}`, owner });
     let guild = make();
-    // Which group a server belongs to follows from the millisecond in which it was made. The bot is in one of each in turn.
+    // A server's group depends on the millisecond of its creation. The servers alternate between the groups.
     for (; ShardClientUtil.shardIdForGuildId(guild.id, groups) !== index % groups; guild = make())
       await new Promise((resolve) => setTimeout(resolve, 1));
     guild.invite(application);
@@ -55,7 +55,7 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
     application,
     channels,
     answersTo,
-    /** As many processes as there are groups, each of which serves one. */
+    /** Starts as many processes as there are groups, each of which serves one. */
     async processes(plugins: Plugins, env: Readonly<Record<string, string>> = {}) {
       const members = Array.from({ length: groups }, (_, index) => member(`process-${index}`, plugins, env));
       for (const one of members) await one.start();
@@ -65,11 +65,11 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
       );
       return { members, hosts };
     },
-    /** What the owner of the bot was sent. */
+    /** The notices to the owner of the bot. */
     notices: () => owner.openDm(application).messages.map(({ content }) => content),
-    /** Waits for something that people would see; the test's own time limit ends it. */
+    /** Waits until people would see it; the test's time limit ends the wait. */
     until,
-    /** Waits for something that happens after a time, which passes in steps for Discord and the hosts of all processes. */
+    /** Waits for work that takes time, advancing the clock of Discord and of the hosts of all processes in steps. */
     async later<T>(work: Promise<T>): Promise<T> {
       let isOver = false;
       const over = () => {
@@ -80,15 +80,15 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
       for (; !isOver; await breathe()) await clock.advance(STEP_MS, breathe);
       return work;
     },
-    /** Waits until members can use the slash command in this channel: the lists go to Discord after the start. */
+    /** Waits until members can use the slash command in this channel: the commands are sent to Discord after the start. */
     async slashable(channel: LocalChannel, name: string) {
       const listed = () => [...(application.guildCommands.get(channel.guild?.id ?? '')?.values() ?? [])];
       while (!listed().some((command) => command.name === name)) await new Promise((resolve) => setTimeout(resolve, 5));
     },
     /**
-     * A process of the cluster, as far as database and Discord can tell.
+     * A process of the cluster, from the view of database and Discord.
      * @param plugins ids of bundled ones, or plugins
-     * @param hasCrashed its last run on this folder was killed
+     * @param hasCrashed whether its last run on this folder was killed
      */
     member,
     async [Symbol.asyncDispose]() {
@@ -117,7 +117,7 @@ function memberOn(options: {
     DISCORD_API: discord.api,
     DISCORD_TOKEN: token,
     DATABASE_URL: database.url,
-    // Where the plugins are built already.
+    // The folder with plugins that were built before.
     ...(process.env.BUILD_CACHE_PATH === undefined ? {} : { BUILD_CACHE_PATH: process.env.BUILD_CACHE_PATH }),
     ...env,
   });

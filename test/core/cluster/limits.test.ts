@@ -9,9 +9,9 @@ import { fairly, sharedIdentifyLimits } from '../gateway/limits-harness.js';
 
 const PROCESSES = 3;
 const REQUESTS = 180;
-/** That Discord admits to one bot. */
+/** Discord's limit for a bot. */
 const REQUESTS_PER_SECOND = 50;
-/** Lists of slash commands that are brought in line at once, and then in a second. */
+/** Number of slash command lists that are synced at once, and then per second. */
 const BURST = 30;
 const A_SECOND = 5;
 

@@ -9,7 +9,7 @@ import { createClusterWorld } from './harness.js';
 
 const GROUPS = 2;
 
-/** Counts for each server, and answers each message that begins with "echo" as a listener. */
+/** Counts in each server, and answers each message that begins with "echo" in an event listener. */
 const counter = definePlugin({
   manifest: {
     id: 'counter',
@@ -44,7 +44,7 @@ const counter = definePlugin({
   },
 });
 
-/** Tells the owners what members say of the disk; a host tells it once. */
+/** Raises an alert to the owners about the disk on command; a host sends it once. */
 const watchman = definePlugin({
   manifest: {
     id: 'watchman',
@@ -63,7 +63,7 @@ const watchman = definePlugin({
   },
 });
 
-/** Notes of members, of which one is kept for each server. */
+/** Notes of members, one for each server. */
 const diary = definePlugin({
   manifest: {
     id: 'diary',
@@ -325,7 +325,7 @@ describePostgres('cluster: processes that serve a bot together', () => {
     const members = ['one', 'other'].map((name) => world.member(name, ['admin']));
     for (const member of members) await member.start();
     await world.until(() => members.every((member) => member.groups().length === 1));
-    // As its heartbeat: it drains, so that it need not serve anything, and is the first in the order of the restart.
+    // Simulates its heartbeat: it drains, so that it needs no groups, and is the first in the order of the restart.
     await query(
       `INSERT INTO ${schema}.members (id, name, version, draining, state, seen_at) VALUES ('0', 'ancient', '0', true, '{"isConnected":true}', now() + interval '1 hour')`,
     );
@@ -346,7 +346,7 @@ describePostgres('cluster: processes that serve a bot together', () => {
     const before = world.channels.map((channel) => world.owner.say(channel, '!count'));
     await world.until(() => before.every((message) => world.answersTo(message).length === 1));
     await first.stop();
-    // Nobody is there.
+    // No process is running.
     const meanwhile = world.channels.map((channel) => world.owner.say(channel, '!count'));
     const second = world.member('second', [counter]);
     await second.start();

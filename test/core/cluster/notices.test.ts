@@ -6,14 +6,14 @@ const MINUTE = 60_000;
 const FULL = { kind: 'disk-full', text: 'The disk is full.', remedy: 'Free some space.' };
 const AWAY = { kind: 'storage-away', text: 'The database is away.', remedy: 'Look at it.' };
 
-/** Lets everything that is under way in memory end. */
+/** Resolves when all pending work in memory is done. */
 const settled = async () => {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
 };
 
 type Handler = (body: unknown) => Promise<unknown>;
 
-/** Hosts of a cluster, whose channel carries what is asked of the first group while that one has an owner. */
+/** Hosts of a cluster, with a channel that forwards requests to the first group while it has a host. */
 function setUp() {
   const { clock, taking, handing } = openAlerts();
   const sent: string[] = [];
@@ -35,7 +35,7 @@ function setUp() {
     clock,
     sent,
     wire,
-    /** The host that has direct messages. */
+    /** The host with direct messages. */
     async first() {
       const own = taking(
         {
@@ -50,7 +50,7 @@ function setUp() {
       await own.open();
       return {
         ...own,
-        /** As a process that is killed: nothing of it answers. */
+        /** Simulates a killed process: it answers no request. */
         async stop() {
           wire.handle = undefined;
           await own.close();

@@ -6,7 +6,7 @@ import { createClusterWorld } from './harness.js';
 
 const GROUPS = 2;
 
-/** A page about each server, that shows and changes a note, for its administrators. */
+/** A page for each server that shows and changes a note, for administrators. */
 const board = definePlugin({
   manifest: { id: 'board', version: '1.0.0', description: 'Shows a note.', intents: ['Guilds'] },
   collections: { notes: { scope: 'guild', version: 1, schema: z.object({ text: z.string().default('nothing') }) } },

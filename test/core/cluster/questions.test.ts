@@ -30,7 +30,7 @@ const gate = createGate();
 /** Members who have chosen German. */
 const germans = new Set<string>();
 
-/** Asks all its runs for the names of their servers, and one of them for a name. */
+/** Asks all its runs for the names of their servers, and one of them for one name. */
 const census = definePlugin({
   manifest: { id: 'census', version: '1.0.0', description: 'Counts servers.', intents: ['Guilds', 'GuildMessages'] },
   inject: { host: HostInfo, languages: Languages },
@@ -74,7 +74,7 @@ const census = definePlugin({
   },
 });
 
-/** Spends a dollar where it is told to. */
+/** Spends a dollar in the given server. */
 const spender = definePlugin({
   manifest: { id: 'spender', version: '1.0.0', description: 'Spends.', intents: ['GuildMessages'] },
   inject: { accounts: Accounts },
@@ -113,7 +113,7 @@ async function createTwoProcesses(plugins: Parameters<Awaited<ReturnType<typeof 
     world,
     hosts,
     direct,
-    /** What the bot answers the owner in a direct message. */
+    /** The bot's answer to the owner in a direct message. */
     async ask(words: string): Promise<LocalMessage> {
       const said = world.owner.say(direct, words);
       const answer = () => direct.messages.find(({ reference }) => reference?.messageId === said.id);
@@ -137,7 +137,7 @@ describePostgres('cluster: questions to all processes', () => {
     expect((await ask('!census all')).content).to.equal(`${all}; 0 missing`);
     for (const { guild } of world.channels)
       expect((await ask(`!named ${guild?.id}`)).content).to.equal(guild?.name ?? '');
-    // Ids of servers in which the bot is not, of each group.
+    // Ids of servers without the bot, one of each group.
     for (const id of ['1', String(1n << 22n)]) {
       germans.clear();
       expect((await ask(`!named ${id}`)).content).to.include('Something went wrong inside.');
@@ -197,7 +197,7 @@ describePostgres('cluster: questions to all processes', () => {
     expect(cost).to.include('{"usd":6}').and.not.to.include('does not answer');
     expect(names.filter((name) => !servers?.includes(name))).to.eql([]);
     expect(health).to.include(`"${GROUPS} of ${GROUPS}"`).and.to.include('"process-0"').and.to.include('"process-1"');
-    // From a server of the process that does not serve the dashboard, too.
+    // Also works from a server of the process that does not serve the dashboard.
     const links = world.channels.map((channel) => world.owner.say(channel, '!web link'));
     await world.until(() => links.every((message) => world.answersTo(message).length > 0));
     const sent = () => two.direct.messages.filter(({ content }) => content.includes('/sign-in#'));

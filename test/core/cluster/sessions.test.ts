@@ -6,7 +6,7 @@ import { describePostgres, testDatabase } from '../../support/postgres.js';
 const SHARD = 0;
 const MANY = 130;
 
-/** `null`: it is away. */
+/** `null` while Discord reports it as unavailable. */
 type StoredGuild = GatewayGuildCreateDispatchData | null;
 
 describePostgres('sessions of a cluster', () => {

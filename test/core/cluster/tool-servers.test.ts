@@ -14,7 +14,7 @@ import { createClusterWorld } from './harness.js';
 const GROUPS = 2;
 const script = fileURLToPath(new URL('../../plugins/mcp/child.js', import.meta.url));
 
-/** Two processes that are configured with one tool server, which notes each of its starts. */
+/** Two processes with the same tool server in their configuration, which records each of its starts. */
 async function createTwoProcesses() {
   const folder = mkdtempSync(join(tmpdir(), 'cinnabar-tool-servers-'));
   const starts = join(folder, 'started');
@@ -51,7 +51,7 @@ async function createTwoProcesses() {
     far,
     has,
     hostOf,
-    /** Process ids of the server's programs that run. */
+    /** Process ids of the server's running processes. */
     running: () => readFileSync(starts, 'utf8').trim().split('\n').filter(isRunning),
     async call(
       channel: LocalChannel,
@@ -62,7 +62,7 @@ async function createTwoProcesses() {
       const actor = { userId: world.owner.id, guildId: channel.guild?.id ?? '', channelId: channel.id };
       return textOf(await toolsOf(channel).invoke({ name, arguments: input, actor, origin: 'test', ...more }));
     },
-    /** What the bot answers to its owner's command. */
+    /** The bot's answer to a command of its owner. */
     async ask(channel: LocalChannel, words: string) {
       const said = world.owner.say(channel, words);
       await world.until(() => world.answersTo(said).length > 0);
@@ -121,7 +121,7 @@ describePostgres('cluster: tool servers of mcp', () => {
     await using two = await createTwoProcesses();
     const { world, near, far, has, call, running, hostOf } = two;
     await world.until(() => [near, far].every((channel) => has(channel, 'child_patient')));
-    // Where the tools are known already, since the servers have moved at the start, the program runs from the first call on.
+    // The tools are already known, since the servers have moved at the start, so the server starts with the first call.
     await call(near, 'child_cancelled');
     const before = running();
     const host = hostOf(far);

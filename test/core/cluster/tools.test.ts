@@ -6,7 +6,7 @@ import { createClusterWorld } from './harness.js';
 
 const GROUPS = 2;
 
-/** Tools that say which server's host ran them. */
+/** Tools that return the server whose host has run them. */
 const desk = definePlugin({
   manifest: { id: 'desk', version: '1.0.0', description: 'Tools for tests', intents: ['Guilds'] },
   setup({ tool, client }) {

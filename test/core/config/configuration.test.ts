@@ -8,7 +8,7 @@ import { recordingLogger } from '../../support/logs.js';
 
 const GUILD = '123456789012345678';
 
-/** A configuration over a folder whose notices the test gives by hand. */
+/** A configuration of a folder whose change notifications are sent by the test. */
 function setUp(
   folder: Folder,
   options: { readonly botName?: string; readonly clock?: Clock; readonly watch?: WatchFolder } = {},

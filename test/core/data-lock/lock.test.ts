@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { makeFolder } from '../../support/folder.js';
 
-/** A process of its own that holds the lock and says so. */
+/** A separate process that holds the lock. */
 async function otherProcess(dataDir: string) {
   const program = `
     import { lockData } from '@cinnabar/core/internal/data-lock/lock';

@@ -8,7 +8,7 @@ import { createClusterWorld } from '../cluster/harness.js';
 
 const GROUPS = 4;
 
-/** Checks something that is the same everywhere, and something that each machine has of its own. */
+/** Checks a property of the whole bot, and a property of each machine. */
 const oracle = definePlugin({
   manifest: { id: 'oracle', version: '1.0.0', description: 'Knows.', permissions: ['SendMessages'] },
   env: z.object({ ORACLE_HOUSE: z.string().default('nowhere') }),
@@ -19,7 +19,7 @@ const oracle = definePlugin({
   setup: () => undefined,
 });
 
-/** Two processes that serve two groups each, and one that serves none. */
+/** Two processes with two groups each, and one without groups. */
 async function createThreeProcesses() {
   const world = await createClusterWorld({ groups: GROUPS, guilds: 4 });
   const members = [
@@ -37,7 +37,7 @@ async function createThreeProcesses() {
     world,
     direct,
     hosts: () => members.flatMap((member) => [...member.hosts()]),
-    /** The parts of the doctor's answer: about the whole bot, then below the name of each process. */
+    /** The parts of the doctor's answer: about the whole bot, then about each process, under its name. */
     async examine() {
       const before = direct.messages.length;
       world.owner.say(direct, '!doctor');

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 
 const KEY = 'sk-doctor-key-0001';
 
-/** A service that answers everything with a status. */
+/** A service that answers every request with one status. */
 async function startService(status: number) {
   const server = createServer((_request, response) => response.writeHead(status).end('{"data":[]}'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -18,7 +18,7 @@ async function startService(status: number) {
   };
 }
 
-/** What the doctor says of a plugin, with the remedy in brackets. */
+/** The doctor's findings about a plugin, with the remedies in brackets. */
 async function examine(plugin: string, env: Readonly<Record<string, string>>): Promise<readonly string[]> {
   await using host = await createTestHost({ plugins: ['llm', 'relay', 'ai', 'chat', 'confirm', 'accounts'], env });
   const findings = await host.resolve(Doctor).examine();

@@ -12,11 +12,11 @@ export type Lease = Assigned['lease'];
 export type SessionStore = Assigned['sessions'];
 export type ShardChange = Parameters<SessionStore['save']>[0][number];
 
-/** A connection to a local Discord without the rest of a host. */
+/** A client with its gateway, but without the rest of a host. */
 export interface Connecting {
   readonly clock?: Clock;
   readonly onAlert?: (alert: OwnerAlert) => void;
-  /** What is another's in a cluster of one group: by default it is alone, and keeps nothing. */
+  /** The cluster's part of the gateway; default: a single process that stores nothing. */
   readonly inCluster?: Partial<Assigned>;
 }
 
@@ -44,10 +44,10 @@ export async function logIn(
   await login(gateway, token);
 }
 
-/** What Discord's closing of the connection means for a bot that has asked for these intents. */
+/** The meaning of Discord's close code for a bot with these intents. */
 export function meaningOfClose(code: number, intents: readonly GatewayIntentsString[] = []) {
   return {
-    /** What the operator reads, when the bot does not connect again. */
+    /** The advice for the operator, when the bot does not reconnect. */
     advice: adviceFor(code, intents),
     isSessionOver: endsSession(code),
   };

@@ -14,7 +14,7 @@ const presence = (name: string): GatewaySendPayload => ({
   d: { since: null, activities: [{ name, type: 0 }], status: PresenceUpdateStatus.Online, afk: false },
 });
 
-/** A gateway that says HELLO and acknowledges heartbeats. */
+/** A gateway that sends HELLO and acknowledges heartbeats. */
 async function openGateway() {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
@@ -38,7 +38,7 @@ async function openGateway() {
   };
 }
 
-/** Opened, with HELLO received. */
+/** Resolves when the connection is open and HELLO was received. */
 async function connect(url: string) {
   const clock = createManualClock();
   const latencies: number[] = [];

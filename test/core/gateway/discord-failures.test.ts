@@ -3,7 +3,7 @@ import { definePlugin } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { requestsOf, watchedForFailures } from './limits-harness.js';
 
-/** Does what it is told, and fails with what that throws. */
+/** A plugin whose handler does what its message says, and throws the resulting error. */
 function failing(heard: string[]) {
   return definePlugin({
     manifest: {

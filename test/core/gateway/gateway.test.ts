@@ -2,7 +2,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { Access, definePlugin, Plugins } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-/** Says what it hears, so that a test can see who heard what. */
+/** A plugin that records the events that it receives. */
 const listening = (id: string, heard: string[]) =>
   definePlugin({
     manifest: { id, version: '1.0.0', description: 'Listens', intents: ['GuildMessages', 'MessageContent'] },

@@ -6,7 +6,7 @@ import { gatewayInformation, identifyLimits } from './limits-harness.js';
 
 const HOUR_MS = 60 * 60_000;
 
-/** @param answers what Discord says, one after another; `undefined`: it is away */
+/** @param answers Discord's answers, in order; `undefined`: unreachable */
 function limitsWith(...answers: readonly (number | undefined)[]) {
   const clock = createManualClock();
   const left = [...answers];
@@ -35,7 +35,7 @@ function limitsWith(...answers: readonly (number | undefined)[]) {
   return { clock, limits: identifyLimits(clock, information) };
 }
 
-/** Whether a promise has resolved by now. */
+/** Whether a promise has resolved. */
 async function isDone(promise: Promise<unknown>): Promise<boolean> {
   let done = false;
   void promise.then(() => {

@@ -3,7 +3,7 @@ import { startLocalDiscord } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import { gatewayOn, type Lease, logIn, type SessionStore, type ShardChange } from './client-harness.js';
 
-/** A lease that a test holds in its hand. */
+/** A lease that the test controls. */
 function leaseInHand() {
   const losing = new AbortController();
   let isHeld = true;
@@ -41,7 +41,7 @@ function leaseInHand() {
   };
 }
 
-/** Keeps what was saved last. `hold` lets nothing be saved until what it returns is called. */
+/** Stores the last save. After `hold`, saves wait until the returned function is called. */
 function storeInMemory() {
   const saved: ShardChange[] = [];
   let gate = Promise.resolve();
@@ -89,7 +89,7 @@ async function connected() {
     saved,
     hold,
     ...hand,
-    /** Waits for something that sockets bring about. */
+    /** Waits for a result of socket events. */
     async until(is: () => boolean) {
       while (!is()) await setImmediate();
     },
@@ -100,7 +100,7 @@ async function connected() {
   };
 }
 
-/** Lets what is on its way arrive. */
+/** Waits until pending data has arrived. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 100; turn += 1) await setImmediate();
 }
@@ -115,7 +115,7 @@ describe('a gateway whose lease is not held', () => {
     for (let number = 1; number <= 5; number += 1) you.say(general, `message ${number}`);
     const channel = bot.gateway.client.channels.cache.get(general.id);
     const sent = channel?.isSendable() ? channel.send('late') : undefined;
-    // What has reached the process by now is held back.
+    // Everything that has reached the process is held back.
     await turns();
     expect(seen).to.deep.equal(['before']);
     expect(general.messages.map(({ content }) => content)).not.to.include('late');
@@ -152,7 +152,7 @@ describe('a gateway whose lease is not held', () => {
     expect(failed).to.be.an('error').with.property('message', 'another process has it');
     expect(seen).to.deep.equal([]);
     expect(saved).to.have.length(before);
-    // Discord has not been told that it is over.
+    // Discord has not been notified of the end.
     const session = saved.at(-1)?.session;
     expect(session).to.be.an('object');
     expect(discord.connections.attempts.at(-1)?.closedWith).to.equal(4_200);

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { readLogs } from '../../support/log-files.js';
 import { gatewayOn, logIn } from './client-harness.js';
 
-/** Counts what reaches it. */
+/** A plugin that counts its events. */
 function counting() {
   const heard: string[] = [];
   const ran: string[] = [];
@@ -57,7 +57,7 @@ async function createWorld(has: {
   return { clock, discord, you, alice, bob, application, guild, general: guild.createChannel({ name: 'general' }) };
 }
 
-/** Lets what happens on sockets happen. */
+/** Waits until the sockets are idle. */
 async function quiet({ discord }: TestHost): Promise<void> {
   const traces = () => `${discord.connections.attempts.length}/${discord.connections.open.size}`;
   let last = '';
@@ -89,7 +89,7 @@ describe('a connection to the gateway that is lost', () => {
     const pauses = connections.attempts.map(({ at }, index) => at - (connections.attempts[index - 1]?.at ?? at));
     expect(pauses.length).to.be.within(6, 8);
     for (const [index, longest] of [0, 1, 2, 4, 8, 16, 32].entries()) {
-      // Time passes in steps of a second.
+      // Time advances in steps of a second.
       if (index < pauses.length) expect(pauses[index]).to.be.within((longest / 2) * 1_000, (longest + 1) * 1_000);
     }
     faults.clear();
@@ -253,7 +253,7 @@ describe('intents that are asked for while a session is being opened', () => {
       gateway.setIntents(['Guilds', 'GuildMessages']);
       await passUntil(() => connections.attempts.at(-1)?.asked === 'identify');
       expect(gateway.status.ready).to.equal(false);
-      // Discord admits what the session is opened with, but not this.
+      // Discord accepts the first session's intents, but not these.
       gateway.setIntents(['Guilds', 'GuildMessages', 'GuildPresences']);
       await passUntil(() => alerts.length > 0 || ended !== undefined);
       expect(ended).to.equal(undefined);

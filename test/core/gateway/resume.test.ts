@@ -20,7 +20,7 @@ const INTENTS: readonly GatewayIntentsString[] = [
 
 type Ends = 'handed over' | 'killed';
 
-/** A process of a cluster that serves all servers, from its take-over on. */
+/** A process of a cluster that serves all servers after its takeover. */
 async function processOn(place: TestDatabase, discord: LocalDiscord, token: string, name: string) {
   const process = clusterProcess(place, { poolSize: 4 });
   await process.open();
@@ -38,7 +38,7 @@ async function processOn(place: TestDatabase, discord: LocalDiscord, token: stri
   });
   const heard: string[] = [];
   const { client, stored } = gateway;
-  // As listeners of plugins do.
+  // Records it once it is stored, as listeners of plugins run after that.
   const hear = (what: string) => void stored?.().then(() => heard.push(what));
   client.on('messageCreate', ({ content }) => hear(content));
   client.on('guildCreate', ({ name: joined }) => hear(`joined ${joined}`));
@@ -53,7 +53,7 @@ async function processOn(place: TestDatabase, discord: LocalDiscord, token: stri
         await leases.release(lease, 'drained');
         return;
       }
-      // It goes on running without a lease, as after a SIGSTOP: that harms more than one that is gone.
+      // It keeps running without a lease, as after a SIGSTOP, which is more harmful than a dead process.
       standsStillFor = Number.POSITIVE_INFINITY;
       await place.query(`UPDATE ${place.schema}.leases SET until = now() - interval '1 s'`);
     },
@@ -64,7 +64,7 @@ async function processOn(place: TestDatabase, discord: LocalDiscord, token: stri
   };
 }
 
-/** What a client knows of its servers, as far as Discord sends it to a new session. */
+/** A client's state of its servers, limited to what Discord sends to a new session. */
 function known(client: Client): unknown {
   const servers = client.guilds.cache.map((guild) => {
     const me = guild.members.me;
@@ -171,7 +171,7 @@ async function createWorld(seed: number) {
   };
 }
 
-/** A client that stays where it is. */
+/** A client that does not move to another process. */
 async function loginStaying(discord: LocalDiscord, token: string): Promise<Client> {
   const client = new Client({
     intents: INTENTS.map((name) => GatewayIntentBits[name]),
@@ -201,7 +201,7 @@ describePostgres('a session that moves to another process', () => {
         processes.push(current);
         for (let move = 1; move <= MOVES; move += 1) {
           world.happen(20);
-          // At any moment: what has happened may be on its way, handed on, being stored, or stored.
+          // Stops at a random moment: an event may be in transmission, dispatched, being stored, or stored.
           for (let turns = chance.below(600); turns > 0; turns -= 1) await setImmediate();
           const ending = current.end(chance.happens(0.5) ? 'handed over' : 'killed');
           world.happen(5);

@@ -46,7 +46,7 @@ describe('a start while Discord is away', () => {
       (error: Error) => error.message,
     );
     const asked = () => discord.requests.of('GET', '/gateway/bot').length + discord.connections.attempts.length;
-    /** What is asked of Discord before the clock moves on takes real time. */
+    /** Requests to Discord before the clock moves take real time. */
     const quiet = async () => {
       let last = -1;
       for (let same = 0; same < 4; ) {

@@ -28,7 +28,7 @@ const two = definePlugin({
   setup: () => undefined,
 });
 
-/** A medium that takes a number of writes after `arm`, and refuses `failures` after that. */
+/** A driver that accepts a number of writes after `arm`, and then refuses `failures` of them. */
 function failing(inner: Driver) {
   let left = Number.POSITIVE_INFINITY;
   let failures = 0;

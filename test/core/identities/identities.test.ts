@@ -24,7 +24,7 @@ const agent = (more: Partial<Identity> = {}): Identity => ({
 const open = (driver: Driver = createMemoryDriver()) =>
   identitiesIn(storageOn(driver), async (_guildId, plugin) => plugin === 'relay');
 
-/** A medium whose next write waits until it is told to go on. */
+/** A driver whose next write waits until the test releases it. */
 function slowDriver() {
   const driver = createMemoryDriver();
   let held: Promise<void> | undefined;

@@ -9,7 +9,7 @@ import { type DeclaredTexts, declaredTexts } from '../../support/declared-texts.
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** Where the texts of a package are, and its catalogues. The SDK's texts are translated by the host. */
+/** The folders with a package's texts, and its catalogues. The host translates the texts of the SDK. */
 interface Package {
   readonly name: string;
   readonly sources: readonly string[];
@@ -17,7 +17,7 @@ interface Package {
   readonly declared: DeclaredTexts;
 }
 
-/** Pages in a browser, and what else has texts that they show. */
+/** Pages in a browser, and other folders with texts that they show. */
 const PAGES = [
   { sources: 'plugins/web/client/src', more: [] },
   { sources: 'sdk/local-client/client/src', more: ['sdk/local-discord/src/users-api'] },
@@ -47,20 +47,20 @@ async function packages(): Promise<readonly Package[]> {
   ];
 }
 
-/** `t('…'`, with the text; any other first argument is a text that no catalogue can have. */
+/** `t('…'`, with the text; no catalogue can contain any other first argument. */
 const CALL = /(?<![\w.$])t\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|(\S[^\n]{0,40}))/g;
 
-/** Any text in the code: what is declared there (the description of a command, a card's labels) is translated where it is shown. */
+/** Any text in the code: declared texts (the description of a command, a card's labels) are translated when they are shown. */
 const LITERAL = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"/g;
 
-/** Words of an attribute, between tags of one line, or in a line of their own below a tag. */
+/** Text of an attribute, between tags of one line, or on a separate line below a tag. */
 const MARKUP =
   /(?:aria-label|title|placeholder|label|alt)=(?:"([^"]*)"|\{`([^`]*)`\})|<\/?[\w.]+[^<>]*(?<!=)>([^<>{}\n;=()|]+)(?=[<{])|(?<![=,(])>\n\s*(\p{L}[^<>{}\n;=()]*)(?=\n|<|\{)/gu;
 
 interface Found {
   readonly messages: ReadonlySet<string>;
   readonly literals: ReadonlySet<string>;
-  /** Calls whose text is not written there. */
+  /** Calls whose text is not a literal. */
   readonly hidden: readonly string[];
 }
 
@@ -80,7 +80,7 @@ async function textsIn(folders: readonly string[]): Promise<Found> {
   return { messages, literals, hidden };
 }
 
-/** The files below the folders, without comments. */
+/** The files below the folders, without their comments. */
 async function* codeIn(folders: readonly string[]) {
   for (const folder of folders) {
     for (const entry of await readdir(join(ROOT, folder), { recursive: true, withFileTypes: true })) {
@@ -91,7 +91,7 @@ async function* codeIn(folders: readonly string[]) {
   }
 }
 
-/** What a string literal stands for. */
+/** The value of a string literal. */
 function unescaped(literal: string): string {
   return literal.replace(/\\(n|u\{([0-9a-f]+)\}|.)/gi, (_, one: string, point: string | undefined) =>
     point !== undefined ? String.fromCodePoint(Number.parseInt(point, 16)) : one === 'n' ? '\n' : one,
@@ -104,7 +104,7 @@ async function catalogue(file: string): Promise<Readonly<Record<string, string>>
 
 type Elements = ReturnType<IntlMessageFormat['getAst']>;
 
-/** The names of the arguments that a message takes. @throws when it is no ICU message */
+/** The names of a message's arguments. @throws for invalid ICU messages */
 function argumentsOf(message: string): readonly string[] {
   const names = new Set<string>();
   const walk = (elements: Elements) => {
@@ -151,7 +151,7 @@ describe('catalogues', () => {
       const { messages } = await textsIn(sources);
       for (const file of await readdir(join(ROOT, locales))) {
         for (const [message, translation] of Object.entries(await catalogue(join(ROOT, locales, file)))) {
-          // What is declared is taken as it is, braces included.
+          // Declared texts are not parsed as ICU messages.
           const isPlain = declared.texts.has(message) && !messages.has(message);
           const named = isPlain ? bracesIn : argumentsOf;
           expect(named(translation), translation).to.deep.equal(named(message));
@@ -181,7 +181,7 @@ describe('catalogues', () => {
         if (!file.endsWith('.tsx')) continue;
         for (const [, attribute, template, text, line] of code.matchAll(MARKUP)) {
           const words = attribute ?? template?.replace(/\$\{[^}]*\}/g, '') ?? text ?? line ?? '';
-          // `!help` is the same in every language.
+          // `!help` is equal in every language.
           if (/\p{L}{2}/u.test(words) && !words.startsWith('!')) bare.push(`${file}: ${words.trim()}`);
         }
       }

@@ -10,11 +10,11 @@ const WARNINGS = 'You have {count, plural, =0 {no warnings} one {# warning} othe
 
 interface Given {
   languages?: Languages;
-  /** In which the plugin was set up: its timers and connections go on in it. */
+  /** The language in which the plugin was set up, and in which its timers and connections continue. */
   locale?: string;
 }
 
-/** Says how many warnings there are, in whichever way it is asked. */
+/** Reports a number of warnings, in every way in which it can be called. */
 const clerk = (given: Given) =>
   definePlugin({
     manifest: { id: 'clerk', version: '1.0.0', description: 'Counts' },

@@ -9,7 +9,7 @@ interface Sent {
   readonly content: string;
 }
 
-/** An owner who can be out of reach, and a bot that can be started again on the same data. */
+/** An owner who may be unreachable, and a bot that can be restarted on the same data. */
 function setUp() {
   const { clock, queue: open } = openAlerts();
   const sent: Sent[] = [];
@@ -30,12 +30,12 @@ function setUp() {
   return { clock, sent, owner, start };
 }
 
-/** Lets everything that is under way in memory end. */
+/** Resolves when all pending work in memory is done. */
 const settled = async () => {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
 };
 
-/** How many alerts of a kind a message tells of: their texts are `<kind> <number>.` */
+/** Number of alerts of a kind in a message: their texts are `<kind> <number>.` */
 function told(content: string, kind: string): number {
   const blocks = content.split('⚠️ ').filter((block) => block.startsWith(kind));
   const lines = blocks.join('').split('\n');
@@ -55,7 +55,7 @@ const step = fc.oneof(
 type World = ReturnType<typeof setUp>;
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Plays the steps, and lets what is left be sent. @returns how many alerts of each kind were raised */
+/** Plays the steps, and waits until the rest is sent. @returns the number of raised alerts by kind */
 async function play({ clock, owner, start }: World, steps: readonly Step[]): Promise<ReadonlyMap<string, number>> {
   const raised = new Map<string, number>();
   let queue = await start();

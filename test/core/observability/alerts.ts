@@ -8,10 +8,10 @@ import { storageOn } from '../storage/fixture.js';
 
 type Sending = Pick<Parameters<typeof createAlertQueue>[0], 'reachable' | 'send'>;
 type Queue = ReturnType<typeof createAlertQueue>;
-/** Through which the hosts of a cluster hand notices to the one that has direct messages. */
+/** The channel with which the hosts of a cluster forward notices to the host with direct messages. */
 export type Channel = Parameters<typeof takeNotices>[1] & Parameters<typeof createHandedNotices>[0]['channel'];
 
-/** What waits to be told to the owners of a bot, over restarts and in each of its hosts; time is moved by hand. */
+/** The alerts for the owners of a bot, over restarts and in each of its hosts; the test moves the time. */
 export function openAlerts() {
   formatTexts();
   const clock = createManualClock();
@@ -25,12 +25,12 @@ export function openAlerts() {
   });
   return {
     clock,
-    /** The queue of a bot that starts with what the one before has left. */
+    /** The queue of a bot that starts with the entries of the previous run. */
     queue: (sending: Sending): Queue => createAlertQueue({ ...sending, ...parts('owners') }),
-    /** That queue in the host of the first group, which takes what others hand over. */
+    /** The queue in the host of the first group, which receives the notices of others. */
     taking: (sending: Sending, channel: Channel): ReturnType<typeof takeNotices> =>
       takeNotices(createAlertQueue({ ...sending, ...parts('owners') }), channel),
-    /** The notices of the host of another group, which hands them over. */
+    /** The notices of the host of another group, which forwards them. */
     handing: (
       group: number,
       channel: Channel,

@@ -15,7 +15,7 @@ const textOf = (dir: string, kind: string) =>
 
 describe('log files on a disk that is full', () => {
   before(function () {
-    // What refuses every byte as a full disk does is there on Linux alone.
+    // Only Linux has a device that refuses every byte, like a full disk.
     if (process.platform !== 'linux') this.skip();
   });
 
@@ -57,7 +57,7 @@ describe('log files', () => {
     logs.audit({ callId: 'kept' });
     for (let line = 0; line < 220; line += 1) {
       logs.logger('party').info(`line ${line}`, { text: 'x y '.repeat(2_000) });
-      // As fast as the disk takes them, not all at once.
+      // In turns, as fast as the disk accepts them.
       for (let turns = 0; turns < 5; turns += 1) await turn();
     }
     await logs.close();

@@ -13,7 +13,7 @@ export function openLogs(dir: string, options: Partial<LogsOptions> = {}): Logs 
   return createLogs({ dir, level: 'info', clock: createManualClock(), ...options });
 }
 
-/** Logs into a folder of the test's own; `written` closes them and gives what is there then. */
+/** Logs into a temporary folder; `written` closes them and returns the content. */
 export function givenLogs(options: Partial<LogsOptions> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'cinnabar-logs-'));
   const stream = new PassThrough();

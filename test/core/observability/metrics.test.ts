@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 import { readMetrics } from '../../support/monitoring.js';
 
-/** A plugin that publishes metrics, and hands its registrar to the test. */
+/** A plugin that publishes metrics, and passes its registrar to the test. */
 function gaming(seen: { metrics?: Metrics; queue: number }, version = '1.0.0') {
   return definePlugin({
     manifest: { id: 'dice-games', version, description: 'Plays' },

@@ -6,7 +6,7 @@ import { failure } from '../../support/codes.js';
 import { makeFolder } from '../../support/folder.js';
 import { readReadiness } from '../../support/monitoring.js';
 
-/** A request with a `Host` of one's own, which `fetch` does not allow. */
+/** A request with a custom `Host`, which `fetch` does not allow. */
 function statusFor(url: string | undefined, path: string, headers: Record<string, string>, method = 'GET') {
   return new Promise<number | undefined>((resolve, reject) => {
     request(`${url}${path}`, { headers, method }, (response) => {

@@ -11,7 +11,7 @@ import { ownerOf } from '../../support/owners.js';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** A plugin that raises alerts as members say them: `kind: text`. */
+/** A plugin that raises the alerts in members' messages: `kind: text`. */
 const watchman = definePlugin({
   manifest: { id: 'watchman', version: '1.0.0', description: 'Warns', intents: ['GuildMessages', 'MessageContent'] },
   inject: { notices: OwnerNotices },
@@ -25,7 +25,7 @@ const watchman = definePlugin({
   },
 });
 
-/** What the owner of the bot has been sent so far. */
+/** The messages to the owner of the bot so far. */
 function received(host: TestHost): readonly string[] {
   return host.you.openDm(host.application).messages.map(({ content }) => content);
 }
@@ -118,7 +118,7 @@ describe("notices to the bot's owner", () => {
     await using host = await createTestHost({ plugins: [watchman] });
     host.discord.faults.rest.fail(503, { method: 'POST', times: Number.POSITIVE_INFINITY });
     await say(host, 'gateway-away: The gateway was away.');
-    // The library itself tries four times before it gives up.
+    // discord.js itself tries four times before it gives up.
     await host.advance(5_000);
     expect(received(host)).to.deep.equal([]);
     host.discord.faults.clear();

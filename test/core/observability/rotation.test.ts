@@ -12,10 +12,10 @@ const START = Date.UTC(2026, 0, 1, 12);
 describe('log files over the days', () => {
   it('are kept for 30 days', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'cinnabar-rotation-'));
-    // The rotation reads the machine's own time.
+    // The rotation uses the machine's clock.
     const time = sinon.useFakeTimers({ now: START, toFake: ['Date'] });
     try {
-      // A host that is restarted every day, so that each day's files are on the disk before the next.
+      // The host is restarted every day, so that each day's files are on the disk before the next day.
       for (let day = 0; day < 40; day += 1) {
         const logs = openLogs(dir, { clock: createManualClock(Date.now()) });
         logs.logger('party').error(`day ${day}`);

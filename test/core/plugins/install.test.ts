@@ -90,7 +90,7 @@ describe('installing plugins', () => {
     expect(await said('!sides')).to.equal('');
     await prepared.install();
     await host.settled();
-    // It asks for another intent, so that the bot connects anew.
+    // The new version needs another intent, so the bot reconnects.
     await host.advance(10_000);
     expect(await said('!sides')).to.equal('6 sides');
     expect(await packages.list()).to.have.length(1);

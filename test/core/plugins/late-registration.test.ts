@@ -2,7 +2,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin, type PersonalData, PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-/** A plugin that goes on registering after it has been stopped, as a slow `setup` does. */
+/** A plugin that registers after it was stopped, as a slow `setup` may do. */
 function straggler(register: (context: Parameters<Parameters<typeof definePlugin>[0]['setup']>[0]) => unknown) {
   let late: () => unknown = () => undefined;
   const plugin = definePlugin({

@@ -4,11 +4,11 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { build } from 'esbuild';
 
-/** Clients of services, and servers: each takes tenths of a second to load, and a bot may never need it. */
+/** Clients and servers, each of which takes tenths of a second to load, and may never be needed. */
 const WHEN_NEEDED =
   /node_modules\/(?:openai|@anthropic-ai|@google\/genai|@modelcontextprotocol|@letta-ai|fastify|@fastify\/cookie|pg|tar)\//;
 
-/** Starts a bot with all bundled plugins, and prints the files and names that were required meanwhile. */
+/** Starts a bot with all bundled plugins, and prints the files and packages that it loaded. */
 const SCRIPT = `
 import Module from 'node:module';
 const asked = new Set();

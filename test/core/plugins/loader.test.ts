@@ -29,7 +29,7 @@ describe('loading a plugin', () => {
     if (found === undefined) throw problems[0];
     return loader().load(found, { verify });
   }
-  /** Runs `setup`, which in these plugins does not touch its context. */
+  /** Runs `setup`, which does not use its context in these plugins. */
   const result = async (plugin: Plugin): Promise<unknown> => Reflect.apply(plugin.setup, plugin, [{}]);
   const cacheFile = async () => {
     const [name = ''] = await readdir(folder.at('cache'));

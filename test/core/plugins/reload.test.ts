@@ -19,7 +19,7 @@ describe('reloading a plugin', () => {
     log = [];
   });
 
-  /** A plugin that notes when its versions start and stop. */
+  /** A plugin that records the starts and stops of its versions. */
   const noted = (id: string, version: string, wants: TestPlugin = {}): Plugin =>
     testPlugin(id, {
       ...wants,

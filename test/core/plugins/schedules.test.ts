@@ -12,7 +12,7 @@ const alarms = {
 } as const;
 type Alarms = Collection<z.output<typeof alarms.schema>, 'global'>;
 
-/** A plugin that notes what runs, and fails the first `failures` times. */
+/** A plugin that records its runs, and fails the first `failures` times. */
 function alarmPlugin() {
   const rung: { readonly key: string; readonly lateMs: number; readonly attempt: number }[] = [];
   let store: Alarms | undefined;

@@ -14,7 +14,7 @@ function setUp() {
   return { clock, order, scope, effect };
 }
 
-/** Lets everything run that does not wait for the clock. */
+/** Lets all code run that does not wait for the clock. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('the scope of a plugin', () => {

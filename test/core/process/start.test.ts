@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { cinnabar } from '../../support/cinnabar.js';
 import { makeFolder } from '../../support/folder.js';
 
-/** A host that has nobody to log in to: it is stopped before that. */
+/** A host that is stopped before it would log in. */
 function hostIn(dataDir: string) {
   const clock = createManualClock();
   const host = createHost({
@@ -55,7 +55,7 @@ describe('a start that is stopped', () => {
     clock.advance(120_000);
     for (let turn = 0; turn < 20; turn += 1) await setImmediate();
     expect(host.monitoringUrl).to.equal(undefined);
-    // Whoever left that lock has been silent for years in the time of another process.
+    // For another process, the holder of this lock has been silent for years.
     const { code, err } = await cinnabar(['storage', 'check'], { cwd: folder.path, env: { CINNABAR_DATA: 'data' } });
     expect(code, err).to.equal(0);
   });

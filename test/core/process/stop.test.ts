@@ -10,7 +10,7 @@ const INTERRUPTED =
 
 const never = () => new Promise<never>(() => undefined);
 
-/** Commands that end when they are cancelled, that never end, and that say something of their own when they are cancelled. */
+/** Commands that end when they are cancelled, that never end, and that send their own text when they are cancelled. */
 const workshop = (): Plugin =>
   definePlugin({
     manifest: { id: 'workshop', version: '1.0.0', description: 'Works' },
@@ -74,7 +74,7 @@ const workshop = (): Plugin =>
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
 
-/** Stops the bot while the clock runs, and what it said meanwhile. */
+/** Stops the bot while the clock runs. @returns also its messages meanwhile */
 async function stop(host: TestHost): Promise<{ readonly said: readonly string[]; readonly tookMs: number }> {
   const before = host.general.messages.length;
   const began = host.clock.now();
@@ -83,7 +83,7 @@ async function stop(host: TestHost): Promise<{ readonly said: readonly string[];
     isOver = true;
   });
   while (!isOver) {
-    // Requests take real time, of which the clock knows nothing.
+    // Requests take real time, independent of the clock.
     await host.discord.settled();
     if (!isOver) host.clock.advance(100);
   }
@@ -133,7 +133,7 @@ describe('a host that is stopped', () => {
     expect(slash.messages.at(-1)?.content).to.equal(INTERRUPTED);
   });
 
-  /** Stops the bot while its next request of this kind takes longer than work may go on after it was cancelled. */
+  /** Stops the bot while its next request of this kind takes longer than work may continue after its cancellation. */
   async function stopDuring(
     host: TestHost,
     request: { readonly method: string; readonly route: string | RegExp },
@@ -147,7 +147,7 @@ describe('a host that is stopped', () => {
     const stopped = stop(host).finally(() => {
       isOver = true;
     });
-    // Work is cancelled after 6 s, and has a second more.
+    // Work is cancelled after 6 s, and has one more second.
     while (!isOver && host.clock.now() - began < 7_200) await new Promise(setImmediate);
     goOn();
     return stopped;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 
-/** A process whose event loop stands still once its watchdog has had time to start. */
+/** A process whose event loop blocks after its watchdog has started. */
 const LOOPING = `
   const { startWatchdog } = await import(${JSON.stringify(import.meta.resolve('@cinnabar/core/internal/process/watchdog'))});
   process.on('SIGINT', () => undefined);

@@ -17,7 +17,7 @@ describe('responders', () => {
   const register = (respond: (turn: Turn) => Promise<void> = async () => undefined, name = 'chat') =>
     room.responder(owner, { name, description: 'Talks', respond });
 
-  /** Something said in the general channel. */
+  /** A message in the general channel. */
   async function turn(): Promise<Turn> {
     const { id } = bench.alice.say(bench.general, 'hello');
     await bench.settled();

@@ -218,7 +218,7 @@ describe('the entries of a collection', () => {
 });
 
 describe('the documents in memory', () => {
-  /** How often the driver is asked when so many documents of this length are read in turn, twice. */
+  /** Number of the driver's reads when this number of documents of this length is read in order, twice. */
   async function readsOf(count: number, characters: number): Promise<number> {
     const driver = createMemoryDriver();
     let reads = 0;

@@ -11,7 +11,7 @@ const definition = {
 const pathOf = (user: string) => ['party', 'collections', 'user', 'logs', user];
 type Log = Document<{ log: number[] }>;
 
-/** Something that callers do to one document, and what it must have done once it is through. */
+/** An operation on one document, and its required result. */
 type Operation =
   | { readonly kind: 'append'; readonly key: string; readonly pauses: number }
   | { readonly kind: 'throw'; readonly key: string; readonly pauses: number }

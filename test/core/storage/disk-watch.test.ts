@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { recordingLogger } from '../../support/logs.js';
 
-/** A disk on which writes fail with the code that `fails` gives for the document's name. */
+/** A disk on which writes fail with the code that `fails` returns for the document's name. */
 function openDisk(fails: (name: string) => string | undefined) {
   const alerts: string[] = [];
   const watch = createDiskWatch({

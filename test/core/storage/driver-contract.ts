@@ -3,10 +3,10 @@ import { createJournal, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 
-/** A driver under test, and what happens to storage behind its back. */
+/** A driver under test, and external changes of its data. */
 export interface Subject extends AsyncDisposable {
   readonly driver: Driver;
-  /** Replaces what is stored of a document, and its last good copy too when asked. */
+  /** Replaces the stored content of a document and, if requested, of its last good copy. */
   damage(path: DocumentPath, text: string, options?: { readonly lastGood?: boolean }): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ const segment = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   .filter((text) => !/\p{Surrogate}/u.test(text));
 
-/** What every driver has to do. */
+/** The requirements of every driver. */
 export function describeDriver(name: string, make: () => Promise<Subject>): void {
   describe(`the ${name} driver`, () => {
     it('reads nothing where nothing was written', async () => {

@@ -171,7 +171,7 @@ describe('the files of the conf driver', () => {
     using _ = folder;
     await driver.write(PATH, one);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      // As conf's library writes them; the test runner has its own.
+      // The listeners of conf's library; the test runner has others.
       const own = process.listeners(signal).filter((listener) => String(listener).includes('this.exit('));
       expect(own, signal).to.deep.equal([]);
     }

@@ -17,13 +17,13 @@ import {
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { recordingLogger } from '../../support/logs.js';
 
-/** A folder of the test's own, removed when it ends. */
+/** A temporary folder, removed at the end of the test. */
 export function temporaryFolder(): { readonly path: string } & Disposable {
   const path = mkdtempSync(join(tmpdir(), 'cinnabar-storage-'));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A plugin that declares what it stores and does nothing. */
+/** A plugin with stored data and an empty `setup`. */
 export function storingPlugin<
   const S extends SettingsSchemas = Record<never, never>,
   const C extends CollectionDefinitions = Record<never, never>,
@@ -37,15 +37,15 @@ export function storingPlugin<
   });
 }
 
-/** A document that cannot be used. */
+/** An unusable document. */
 export type Problem = Parameters<NonNullable<StorageOptions['onProblem']>>[0];
 
-/** What plugins store, on any driver. */
+/** The stored data of plugins, on any driver. */
 export function storageOn(driver: Driver, options: Partial<StorageOptions> = {}) {
   return createStorage({ driver, log: recordingLogger(), ...options });
 }
 
-/** Storage on a memory driver, with what a test looks at. */
+/** Storage on a memory driver, with the objects that tests inspect. */
 export function memoryStorage(options: Partial<StorageOptions> = {}) {
   const driver = createMemoryDriver();
   const log = recordingLogger();
@@ -53,7 +53,7 @@ export function memoryStorage(options: Partial<StorageOptions> = {}) {
   return { driver, log, storage, ...opener(storage) };
 }
 
-/** The journals of a plugin, or of nobody: then their paths are those of the driver. */
+/** The journals of a plugin; without one, their paths are those of the driver. */
 export function journalsOn(driver: Driver, plugin?: string) {
   return openJournals(driver, plugin === undefined ? [] : [plugin]);
 }
@@ -65,7 +65,7 @@ export function journalsIn(folder: string, clock: Clock = createManualClock()) {
 
 type StorageService = ReturnType<typeof storageOn>;
 
-/** The agents and other identities that the host keeps. */
+/** The host's store of agents and other identities. */
 export function identitiesIn(
   storage: StorageService,
   isOn: (guildId: string | null, plugin: string) => Promise<boolean> = async () => true,

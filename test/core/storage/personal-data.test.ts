@@ -18,7 +18,7 @@ const settings = {
   member: z.object({ colour: z.string().default('red') }),
 };
 
-/** Data of two people in two plugins, with keys that only look like theirs. */
+/** Data of two users in two plugins, with keys that only resemble theirs. */
 async function fill(open: ReturnType<typeof opener>['open']) {
   for (const id of ['diary', 'party']) {
     const of = open({ id, collections, settings });

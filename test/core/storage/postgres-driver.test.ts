@@ -28,7 +28,7 @@ function driverOn({ url, schema }: TestDatabase, use: 'alone' | 'cluster' | 'loo
   return { driver, log, [Symbol.asyncDispose]: () => driver.close() };
 }
 
-/** Text as a row can hold it: what is no JSON is a JSON string. */
+/** Text in the form of a row: invalid JSON becomes a JSON string. */
 function asJson(text: string): string {
   try {
     JSON.parse(text);
@@ -40,7 +40,7 @@ function asJson(text: string): string {
 
 const schema = z.object({ n: z.number().default(0) });
 
-/** A process of its own, as far as the database can tell. */
+/** A process, from the view of the database. */
 function processOn(database: TestDatabase) {
   const { driver, log } = driverOn(database);
   const storage = storageOn(driver, { log });
@@ -48,7 +48,7 @@ function processOn(database: TestDatabase) {
   return { driver, log, counts: collections.counts, [Symbol.asyncDispose]: () => driver.close() };
 }
 
-/** Asks until the answer is right; the test's own time limit ends it. */
+/** Repeats the query until the answer is right; the test's time limit ends it. */
 async function eventually<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask();

@@ -11,7 +11,7 @@ const GROUP = 3;
 const SEEDS = 80;
 const one = { version: 1, data: { count: 1 } };
 
-/** A process of a cluster, which does not renew its lease: what it believes of it does not hinder it, the database alone does. */
+/** A process of a cluster that does not renew its lease. Only the database prevents its writes. */
 async function processOn(place: TestDatabase, id: string) {
   const { database, ...process } = clusterProcess(place, { poolSize: 6 });
   await process.open();
@@ -129,7 +129,7 @@ describePostgres('PostgreSQL: writes under a lease', () => {
       const held = lease;
       const writer = owner.database.writer(held);
       const write = async (byTransaction: boolean) => {
-        // It takes its time between the look at the lease and its end.
+        // Waits between reading the lease and committing.
         const effect = `INSERT INTO ${schema}.effects (seed, token) SELECT ${seed}, ${held.token} FROM pg_sleep(random() * 0.02)`;
         const attempt = () =>
           byTransaction
@@ -138,7 +138,7 @@ describePostgres('PostgreSQL: writes under a lease', () => {
         if ((await outcome(attempt)) === 'done') written += 1;
         else refused += 1;
       };
-      // A few on each connection, so that some begin while the other process waits for the lease.
+      // A few writes on each connection, so that some begin while the other process waits for the lease.
       const writing = async (byTransaction: boolean) => {
         for (let left = 1 + (seed % 4); left > 0; left -= 1) await write(byTransaction);
       };
@@ -146,7 +146,7 @@ describePostgres('PostgreSQL: writes under a lease', () => {
       await expire(place);
       for (let turn = seed % 7; turn > 0; turn -= 1) await new Promise(setImmediate);
       lease = await taker.take();
-      // Committed: what there is now by the old token is all that there may ever be.
+      // After the commit, the number of writes with the old token must not change.
       const [before] = await place.query(`SELECT count(*) AS n FROM ${schema}.effects WHERE seed = ${seed}`);
       await Promise.all([...writers, write(false), write(true)]);
       const [after] = await place.query(`SELECT count(*) AS n FROM ${schema}.effects WHERE seed = ${seed}`);

@@ -10,7 +10,7 @@ import { describePostgres, type TestDatabase, testDatabase } from '../../support
 import { identitiesIn, opener, storageOn } from './fixture.js';
 
 const GROUPS = 2;
-/** Servers by the group that they belong to. */
+/** A server of each group. */
 const [GUILD_0, GUILD_1] = [String(100n << 22n), String(101n << 22n)];
 
 const number = z.object({ n: z.number().default(0) });
@@ -24,7 +24,7 @@ const collections = {
 } as const;
 const settings = { guild: number, global: number, user: number };
 
-/** A process that serves one group, or with all of them a bot that is alone. */
+/** A process that serves one group; with all of them, a bot without a cluster. */
 function hostOn(place: TestDatabase, group: number, groups = GROUPS, channels: Record<string, string | null> = {}) {
   const { database, ...process } = clusterProcess(place);
   const driver = process.driver(group, groups);
@@ -44,7 +44,7 @@ async function keysOf(entries: AsyncIterable<readonly [string, unknown]>): Promi
   return keys.sort();
 }
 
-/** Waits until something holds; the test's own time limit ends it. */
+/** Waits for a condition; the test's time limit ends it. */
 async function until(holds: () => unknown): Promise<void> {
   while (!(await holds())) await new Promise(setImmediate);
 }
@@ -136,7 +136,7 @@ describePostgres('PostgreSQL: documents of a group of servers', () => {
     await using one = hostOn(place, 1);
     const paths = {
       memories: ['persona', GUILD_1, 'guild'],
-      // A channel's: its id is not the server's.
+      // The thread's id is a channel's, not the server's.
       thread: ['persona', GUILD_1, GUILD_0],
       dm: ['persona', `dm-${GUILD_1}`, GUILD_1],
       calls: ['tools', GUILD_1, '10', '2026-01-01-00'],
@@ -295,7 +295,7 @@ describePostgres('PostgreSQL: what another process changes', () => {
     await until(() => here.peek(GUILD_1)?.prefixes?.[0] === '?');
     expect(switched).to.deep.equal([[['party'], GUILD_1]]);
 
-    // Those of another host are not taken for untouched.
+    // The settings of another host must not count as default values.
     const modRoles = async () => (await here.load(GUILD_0)).modRoles;
     await there.update(GUILD_0, (draft) => ({ ...draft, modRoles: ['1'] }));
     expect(here.peek(GUILD_0)).to.equal(undefined);

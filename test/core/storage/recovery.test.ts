@@ -9,7 +9,7 @@ const rosters = { scope: 'user', version: 1, schema: z.object({ names: z.array(z
 function given() {
   const problems: Problem[] = [];
   const memory = memoryStorage({ onProblem: (problem) => problems.push(problem) });
-  /** As after a restart: nothing cached. */
+  /** Simulates a restart, with an empty cache. */
   const restarted = () => {
     const again = memoryStorage({ driver: memory.driver, onProblem: (problem) => problems.push(problem) });
     return { ...again, rosters: again.open({ collections: { rosters } }).collections.rosters };

@@ -96,7 +96,7 @@ describe('the index of whom documents tell', () => {
           ...journal,
           async add(text) {
             open.add(journal);
-            // As on a disk: what comes meanwhile is written together.
+            // Like a disk, it combines the writes that arrive meanwhile.
             await new Promise(setImmediate);
             await journal.add(text);
           },

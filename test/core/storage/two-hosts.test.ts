@@ -6,7 +6,7 @@ import { clusterProcess } from '../../support/cluster-process.js';
 import { makeFolder } from '../../support/folder.js';
 import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
 
-/** A bot of its own world whose data another one shares. */
+/** A bot with its own local Discord, on shared data. */
 async function hostOn(place: TestDatabase, group: number, folder?: string) {
   const heard: SettingsChange[] = [];
   const party = definePlugin({
@@ -62,7 +62,7 @@ async function hostOn(place: TestDatabase, group: number, folder?: string) {
     host,
     heard,
     ask,
-    /** Asks until the answer is right; the test's own time limit ends it. */
+    /** Repeats the query until the answer is right; the test's time limit ends it. */
     async until(holds: () => Promise<boolean> | boolean) {
       while (!(await holds())) await new Promise(setImmediate);
     },

@@ -35,10 +35,10 @@ function refusal(code: string): Error {
   return Object.assign(new Error(`${code}: it does not work, open '${path}'`), { code, syscall: 'open', path });
 }
 
-/** What the bot's owner got by direct message. */
+/** The direct messages to the bot's owner. */
 const received = (host: TestHost) => host.you.openDm(host.application).messages.map(({ content }) => content);
 
-/** What the bot answers. */
+/** The bot's answer. */
 async function note(host: TestHost, text: string): Promise<string> {
   const since = host.alice.say(host.general, `!note ${text}`);
   await host.settled();

@@ -5,7 +5,7 @@ import { alice, openToolHarness, recordingTool } from './harness.js';
 const input = z.object({ name: z.string(), role: z.string(), gear_preferences: z.array(z.string()).default([]) });
 type Presentation = ToolPresentation<Record<string, unknown>, unknown>;
 
-/** The card that an interceptor sees of a call with these arguments. */
+/** The card that an interceptor receives for a call with these arguments. */
 async function cardOf(given: Record<string, unknown>, present?: Presentation): Promise<CallCard> {
   const { service, load } = openToolHarness();
   const cards: CallCard[] = [];

@@ -4,7 +4,7 @@ import { alice, bob, holdingInterceptor, openToolHarness, recordingTool } from '
 
 const request = { name: 'add_party_character', arguments: { name: 'V' }, actor: alice, origin: 'chat' };
 
-/** Given a call that is held for a decision. */
+/** A call that is held for a decision. */
 async function heldCall(more: Parameters<typeof recordingTool>[1] = {}) {
   const shop = openToolHarness();
   const runs: unknown[] = [];

@@ -28,7 +28,7 @@ export const GUILD = '900';
 export const alice: Actor = { userId: '1', guildId: GUILD, channelId: '901' };
 export const bob: Actor = { ...alice, userId: '2' };
 
-/** Ids that sort by time, for as many rooms as share them. */
+/** Ids that sort by time, for all tool services that share them. */
 export function countingIds(): () => string {
   let last = 0;
   return () => `call-${String(++last).padStart(6, '0')}`;
@@ -37,11 +37,11 @@ export function countingIds(): () => string {
 interface Shared {
   readonly driver?: Driver;
   readonly ids?: () => string;
-  /** Instead of the one that lets in whoever is not shut out. */
+  /** Replaces an access service that only refuses members of `denied`. */
   readonly access?: Partial<AccessService>;
 }
 
-/** Everybody may be shown everything. */
+/** Everyone may read everything. */
 const OPEN: ProvenanceService = {
   mayShow: async () => true,
   mayHave: async () => true,
@@ -49,12 +49,12 @@ const OPEN: ProvenanceService = {
   messages: { seen: () => undefined, stand: async () => true },
 };
 
-/** Where the ledger keeps calls: documents of the driver, found again by the people that they are about. */
+/** The ledger's store: documents of the driver, indexed by the people that they are about. */
 export function ledgerStoreOn(driver: Driver, log: Logger = recordingLogger()) {
   return createLedgerStore(driver, log, createSubjectIndex(driver));
 }
 
-/** The ledger alone. */
+/** The ledger without the other services. */
 export function ledgerOn(
   driver: Driver,
   clock: Clock,
@@ -64,7 +64,7 @@ export function ledgerOn(
   return createLedger({ store: ledgerStoreOn(driver, log), clock, log, ...(kept && { kept }) });
 }
 
-/** A tools room on real parts: manual time, documents in memory, and an access room that tests can turn against someone. */
+/** A tool service with real parts: manual time, documents in memory, and an access service that tests can turn against a user. */
 export function openToolHarness({ driver = createMemoryDriver(), ids = countingIds(), access: own }: Shared = {}) {
   const clock = createManualClock();
   const log = recordingLogger();
@@ -143,7 +143,7 @@ export function openToolHarness({ driver = createMemoryDriver(), ids = countingI
 }
 export type ToolHarness = ReturnType<typeof openToolHarness>;
 
-/** A tool that keeps what it was run with. */
+/** A tool that records its inputs. */
 export function recordingTool(runs: unknown[], more: Partial<ToolDefinition> = {}): ToolDefinition {
   const input: ToolInput = z.object({ name: z.string(), role: z.string().default('Solo') });
   return {
@@ -159,7 +159,7 @@ export function recordingTool(runs: unknown[], more: Partial<ToolDefinition> = {
   };
 }
 
-/** Holds each call, as a confirmation does, and lets the test decide. */
+/** An interceptor that holds each call, as a confirmation does; the test decides. */
 export function holdingInterceptor() {
   const calls: Parameters<Interceptor['handle']>[0][] = [];
   const settle: (() => void)[] = [];
@@ -179,7 +179,7 @@ export function holdingInterceptor() {
     interceptor,
     calls,
     nexts,
-    /** Lets the latest held call go on: what a reaction does after `approve`. */
+    /** Continues the latest held call, as a reaction does after `approve`. */
     goOn: () => settle.at(-1)?.(),
   };
 }

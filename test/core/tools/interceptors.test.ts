@@ -5,7 +5,7 @@ import { alice, GUILD, holdingInterceptor, openToolHarness, recordingTool } from
 
 const request = { name: 'add_party_character', arguments: { name: 'V' }, actor: alice, origin: 'chat' };
 
-/** Given one tool and these interceptors, each of a plugin of its own name. */
+/** One tool and these interceptors, each of a different plugin. */
 function withInterceptors(...interceptors: readonly Interceptor[]) {
   const shop = openToolHarness();
   const runs: unknown[] = [];

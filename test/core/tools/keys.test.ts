@@ -12,7 +12,7 @@ const request = {
   key: 'task-1:3:1',
 };
 
-/** Rooms that share documents and ids: processes, one after another. */
+/** Tool services that share documents and ids, as consecutive processes do. */
 function openProcesses(more: Parameters<typeof recordingTool>[1] = {}) {
   const shared = { driver: createMemoryDriver(), ids: countingIds() };
   const runs: unknown[] = [];

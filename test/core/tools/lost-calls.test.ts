@@ -15,7 +15,7 @@ const LEDGER = ['@host', 'ledger'];
 const keyDocument = [...LEDGER, 'keys', createHash('sha256').update(`${request.key}#1`).digest('hex')];
 const UNKNOWN = 'CINNABAR_TOOL_UNKNOWN_OUTCOME';
 
-/** Rooms that share documents and ids: processes, one after another. */
+/** Tool services that share documents and ids, as consecutive processes do. */
 function openProcesses(driver = createMemoryDriver()) {
   const ids = countingIds();
   const runs: unknown[] = [];

@@ -5,7 +5,7 @@ import { alice, bob, GUILD, holdingInterceptor, openToolHarness, recordingTool }
 const THERE: Place = { guildId: '777', channelId: '778' };
 const request = { name: 'add_party_character', arguments: { name: 'V' }, actor: alice, origin: 'chat' };
 
-/** A harness with a tool that takes effect in `place`, and access that keeps what it was asked. */
+/** A harness with a tool that takes effect in `place`, and an access service that records its requests. */
 function openWith(place: NonNullable<ToolDefinition['place']>) {
   const asked: { readonly actor: Actor; readonly at: Place | undefined }[] = [];
   const decide = async (actor: Actor, { at }: AccessRequest) => {
@@ -59,7 +59,7 @@ describe('a tool that takes effect elsewhere', () => {
   });
 
   it('is refused when it cannot say where', async () => {
-    // What a plugin in JavaScript can do.
+    // A value that only a plugin in JavaScript can return.
     const nowhere: ReturnType<NonNullable<ToolDefinition['place']>> = JSON.parse('{}');
     const { service, asked, runs } = openWith(() => nowhere);
     expect(await service.invoke(request)).to.include({ status: 'failed' });

@@ -12,10 +12,10 @@ import { recordingLogger } from '../../support/logs.js';
 import { ownerOf } from '../../support/owners.js';
 
 const PLUGINS = fileURLToPath(new URL('../../../../plugins', import.meta.url));
-/** Where a plugin names the module of a worker. */
+/** The code with which a plugin names the module of a worker. */
 const WORKER = /\bworker(?:<[^>]*>)?\(\s*new URL\('([^']+)', import\.meta\.url\)/g;
 
-/** The functions of the module below, as a plugin would name them with `typeof import(…)`. */
+/** The functions of the module below, as a plugin types them with `typeof import(…)`. */
 interface Documents {
   where(input: string): { readonly text: string; readonly main: boolean; readonly secrets: number };
   refuse(sentence: string): never;

@@ -11,14 +11,14 @@ import { readDeclared } from './declared.js';
 import type { Block, Page, Problem } from './markdown.js';
 import { at, BUILD_CACHE } from './pages.js';
 
-/** A complaint about a block, with its line within the block, counted from 1. */
+/** An error in a block, with its line within the block, counted from 1. */
 interface Complaint {
   readonly at: number;
   readonly text: string;
 }
 type Check = (block: Block, plugins: readonly Plugin[]) => readonly Complaint[];
 
-/** The bundled plugins, without starting them: their schemas are those of the bot. */
+/** The bundled plugins, which are not started: their schemas are those of the bot. */
 export async function loadPlugins(): Promise<readonly Plugin[]> {
   const { plugins, problems } = await loadAll(
     createDiscovery({ folders: [], packageRoots: [] }),
@@ -28,7 +28,7 @@ export async function loadPlugins(): Promise<readonly Plugin[]> {
   return plugins;
 }
 
-/** Blocks that a page may have, with what each is held to. Those that others check say nothing here. */
+/** The languages of blocks, each with its check. Languages that other files check have an empty check. */
 const CHECKS: Readonly<Record<string, Check>> = {
   ts: () => [],
   console: () => [],
@@ -41,7 +41,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   env: ofEnvironment,
 };
 
-/** Blocks without a language, or with one that nothing checks, and data that the bot would not take. */
+/** Blocks without a language, or with a language without a check, and data that the bot would refuse. */
 export function wrongBlocks(page: Page, plugins: readonly Plugin[]): readonly Problem[] {
   return page.blocks.flatMap((block) => {
     const check = CHECKS[block.language];
@@ -66,7 +66,7 @@ function ofText({ text }: Block): readonly Complaint[] {
   return [{ at: index + 1, text: `\`text\` is for what something else than the bot prints: ${hint}.` }];
 }
 
-/** What says what a block is: its first line when that is a comment, else the text before it. */
+/** The text that describes a block: its first line when that is a comment, else the text before it. */
 function nameOf({ text, before }: Block): string {
   const [first = ''] = text.split('\n');
   return /^\s*(?:#|\/\/)/.test(first) ? first : before;
@@ -94,7 +94,7 @@ function ofYaml(block: Block, plugins: readonly Plugin[]): readonly Complaint[] 
   ];
 }
 
-/** As the bot reads it at its start, and each plugin its own part. */
+/** Checks the host's part with the host's schema, and each plugin's part with the plugin's. */
 function ofConfiguration(block: Block, plugins: readonly Plugin[]): readonly Complaint[] {
   const reading = readYaml(block.text);
   if (!reading.ok) return [];
@@ -147,7 +147,7 @@ interface Wrong {
   readonly text: string;
 }
 
-/** Values of settings that no plugin has, or that its schema refuses. */
+/** Values of unknown settings, or that the schema refuses. */
 function wrongSettings(scope: 'global' | 'guild', settings: unknown, plugins: readonly Plugin[]): readonly Wrong[] {
   return entriesOf(settings).flatMap(([id, values]): readonly Wrong[] => {
     const shape = plugins.find(({ manifest }) => manifest.id === id)?.settings?.[scope]?.shape;
@@ -181,7 +181,7 @@ function ofJson(block: Block): readonly Complaint[] {
 
 const UNIT = 'config/systemd/cinnabar.service';
 
-/** A part of the unit of systemd, or other values for its keys where the text before says that they are changed. */
+/** Checks a part of the systemd unit, or other values for its keys when the text before says that they are changed. */
 function ofUnit(block: Block): readonly Complaint[] {
   if (!/\bchange\b/i.test(block.before)) return ofFile(block, UNIT);
   const keyOf = (line: string) => line.split('=', 1)[0] ?? '';
@@ -195,7 +195,7 @@ function ofUnit(block: Block): readonly Complaint[] {
     );
 }
 
-/** A part of a file of this project: its lines in their order, with … for lines that are left out. */
+/** Checks a part of a file of this project: its lines in order, with … for omitted lines. */
 function ofFile({ text }: Block, path: string): readonly Complaint[] {
   const lines = readFileSync(at(path), 'utf8')
     .split('\n')

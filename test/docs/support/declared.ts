@@ -4,11 +4,11 @@ import { cinnabar } from '../../support/cinnabar.js';
 import { at } from './pages.js';
 
 /**
- * What can be named on a page, read from the reference, which a test holds to the declarations (`test/core/cli/reference.test.ts`), and from the
- * help of the command line.
+ * The names that a page may use, read from the reference (which `test/core/cli/reference.test.ts` compares with the declarations) and from the help of the
+ * command line.
  */
 export interface Declared {
-  /** Full names and aliases of commands, with what they take: `plugin info` → `<plugin>`. */
+  /** Full names and aliases of commands, with their arguments: `plugin info` → `<plugin>`. */
   readonly commands: ReadonlyMap<string, string>;
   /** Names of settings by plugin; plugins without any are left out. */
   readonly settings: ReadonlyMap<string, ReadonlySet<string>>;
@@ -18,9 +18,9 @@ export interface Declared {
   readonly errors: ReadonlySet<string>;
   /** `host.plugins.registries` */
   readonly configuration: ReadonlySet<string>;
-  /** Commands of the command line, with the options that its help names for them. */
+  /** Commands of the command line, with the options in their help. */
   readonly commandLine: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Of `cinnabar plugin`. */
+  /** The subcommands of `cinnabar plugin`. */
   readonly pluginCommands: ReadonlySet<string>;
 }
 
@@ -55,7 +55,7 @@ function readCommands(): Pick<Declared, 'commands' | 'plugins'> {
   return { commands, plugins };
 }
 
-/** The name of a command, and what it takes. */
+/** The name of a command, and its arguments. */
 function split(typed: string): readonly string[] {
   const at = typed.search(/ [<[]/);
   return at === -1 ? [typed, ''] : [typed.slice(0, at), typed.slice(at + 1)];
@@ -76,7 +76,7 @@ function readSettings(): Declared['settings'] {
   return settings;
 }
 
-/** `  cinnabar NAME …` begins what is said of a command; the indented lines that follow belong to it. */
+/** `  cinnabar NAME …` begins the help of a command, which the following indented lines continue. */
 export function readHelp(help: string): Pick<Declared, 'commandLine' | 'pluginCommands'> {
   const entries = [...help.matchAll(/^ {2}cinnabar ([a-z|]+)(.*(?:\n {4}.*)*)/gm)];
   const names = [...new Set(entries.flatMap(([, name = '']) => name.split('|')))];
@@ -86,7 +86,7 @@ export function readHelp(help: string): Pick<Declared, 'commandLine' | 'pluginCo
       .flatMap(([text]) => [...text.matchAll(/--[a-z-]+/g)].map(([option]) => option));
   const pluginCommands = entries
     .filter(([, name]) => name === 'plugin')
-    // What follows two spaces says what the command does.
+    // Two spaces separate the command from its description.
     .flatMap(([, , usage = '']) => usage.split(/\n| {3,}/)[0]?.split('|') ?? [])
     .flatMap((usage) => /^\s*([a-z]+)/.exec(usage)?.[1] ?? []);
   return {

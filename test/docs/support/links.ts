@@ -14,10 +14,10 @@ interface SidebarItem {
 }
 
 const ELSEWHERE = /^(?:https?|mailto):/;
-/** Written by TypeDoc while the book is built. */
+/** The folder that TypeDoc generates for the book. */
 const BUILT = '/reference/sdk/';
 
-/** Links of a page that lead to no file, or to no heading of it. Other sites are not asked. */
+/** Links of a page to a missing file or heading. Links to other sites are not requested. */
 export function deadLinks(page: Page, { slugify }: Pick<Book, 'slugify'>): readonly Problem[] {
   return page.links.flatMap(({ line, text }) => {
     const why = ELSEWHERE.test(text) ? unreadable(text) : whyDead(page, text, slugify);
@@ -56,7 +56,7 @@ function openPage(file: string): Page | undefined {
   return page?.endsWith('.md') ? readPage(page, readFileSync(at(page), 'utf8')) : undefined;
 }
 
-/** As the book and the code host make them: a heading that is there twice gets a number. */
+/** Anchors as the book and the code host generate them: a repeated heading gets a number. */
 function anchorsOf({ headings }: Page, slugify: Book['slugify']): readonly string[] {
   const seen = new Map<string, number>();
   return headings.map(({ text }) => {
@@ -70,7 +70,7 @@ function anchorsOf({ headings }: Page, slugify: Book['slugify']): readonly strin
 const linksBelow = (items: readonly SidebarItem[]): readonly string[] =>
   items.flatMap(({ link, items: below = [] }) => [...(link === undefined ? [] : [link]), ...linksBelow(below)]);
 
-/** Pages of the book that its table of contents does not name, and what the front page leads to that is no page. */
+/** Pages that are missing from the book's table of contents, and links of the front page that are no pages. */
 export function unreachable(pages: readonly Page[], { sidebar, pageOf }: Book): readonly Problem[] {
   const listed = new Set(linksBelow(sidebar));
   const addressOf = (page: string) => `/${page.replace(/(?:index)?\.md$/, '')}`;

@@ -1,14 +1,14 @@
-/** What the checks read of a page: its blocks of code, and the links, spans of code and headings of the text between them. Lines count from 1. */
+/** The parts of a page that are checked: its code blocks, and the links, code spans and headings of its text. Lines count from 1. */
 
 export interface Block {
   readonly line: number;
-  /** The first word behind the fence; empty where there is none. */
+  /** The first word after the fence; empty if there is none. */
   readonly language: string;
-  /** The other words behind the fence. */
+  /** The other words after the fence. */
   readonly info: readonly string[];
-  /** Without the fences, and without their indentation. */
+  /** The content without fences and their indentation. */
   readonly text: string;
-  /** The paragraph that ends before the block, and comments of HTML between the two. */
+  /** The paragraph before the block, and the HTML comments between the two. */
   readonly before: string;
   readonly comments: readonly string[];
 }
@@ -19,15 +19,15 @@ export interface Place {
 }
 
 export interface Page {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string;
   readonly blocks: readonly Block[];
-  /** Targets as they are written. */
+  /** Link targets as written. */
   readonly links: readonly Place[];
   readonly spans: readonly Place[];
-  /** Without the signs of Markdown. */
+  /** Headings without Markdown. */
   readonly headings: readonly Place[];
-  /** Between `---` at the top; empty where there is none. */
+  /** The text between `---` at the top; empty if there is none. */
   readonly frontMatter: string;
 }
 
@@ -37,10 +37,10 @@ export interface Problem extends Place {
 
 const FENCE = /^(\s*)(`{3,}|~{3,})\s*([^`]*)$/;
 const HEADING = /^#{1,6}\s+(.*?)\s*#*$/;
-/** A row of a table, a heading or an item of a list is a text of its own: a sign that is forgotten there reaches no further. */
+/** A table row, a heading and a list item are separate texts, so that an unclosed span ends with them. */
 const OWN_TEXT = /^\s*(?:\||#{1,6}\s|[-*+]\s|\d+\.\s)/;
 
-/** Reads the Markdown that this project's pages are written in: fences, headings, tables, links and spans, as CommonMark has them. */
+/** Parses the Markdown of this project's pages: fences, headings, tables, links and spans, as in CommonMark. */
 export function readPage(file: string, source: string): Page {
   const blocks: Block[] = [];
   const texts: Place[] = [];
@@ -98,7 +98,7 @@ export function readPage(file: string, source: string): Page {
   };
 }
 
-/** Lines keep their numbers. */
+/** Keeps the line numbers. */
 function withoutFrontMatter(source: string): { readonly frontMatter: string; readonly lines: readonly string[] } {
   const lines = source.split(/\r?\n/);
   const end = lines[0] === '---' ? lines.indexOf('---', 1) : -1;
@@ -119,7 +119,7 @@ function closing(lines: readonly string[], opened: number, fence: string): numbe
 const outdented = (line: string, columns: number) =>
   line.slice(Math.min(columns, line.length - line.trimStart().length));
 
-/** Links and spans of one text. What stands in a span is no link. */
+/** Links and spans of a text. A span contains no links. */
 function readText({ line, text }: Place): { readonly spans: readonly Place[]; readonly links: readonly Place[] } {
   const lineAt = (index: number) => line + text.slice(0, index).split('\n').length - 1;
   const spans: Place[] = [];
@@ -127,7 +127,7 @@ function readText({ line, text }: Place): { readonly spans: readonly Place[]; re
     /\\.|(?<!`)(`+)(?!`)([\s\S]*?[^`])\1(?!`)/g,
     (whole, ticks: string | undefined, code: string | undefined, index: number) => {
       if (ticks === undefined || code === undefined) return whole;
-      // In a table a bar within a span is written \|.
+      // In a table a bar within a span is written as \|.
       const content = code.replaceAll('\n', ' ').replaceAll('\\|', '|');
       spans.push({ line: lineAt(index), text: /^ .* $/.test(content) ? content.slice(1, -1) : content });
       return whole.replace(/[^\n]/g, 'x');
@@ -143,7 +143,7 @@ function readText({ line, text }: Place): { readonly spans: readonly Place[]; re
   return { spans, links };
 }
 
-/** A heading as people read it. */
+/** A heading without markup. */
 function plain(heading: string): string {
   return heading
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')

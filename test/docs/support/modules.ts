@@ -5,21 +5,21 @@ import * as sdk from '@cinnabar/sdk';
 import type { Block, Page, Problem } from './markdown.js';
 import { at } from './pages.js';
 
-/** What a block of TypeScript is: a plugin's entry, a test, a part of a module, or another module. */
+/** The kind of a TypeScript block: a plugin's entry, a test, an incomplete part of a module, or another module. */
 export type Kind = 'plugin' | 'test' | 'fragment' | 'module';
 
 /** A block as a file of an author's project. */
 export interface Module {
   readonly page: string;
-  /** Of the fence. */
+  /** The line of the fence. */
   readonly line: number;
   readonly kind: Kind;
-  /** The folder of its project, from the folder of all. */
+  /** The folder of its project, relative to the folder of all projects. */
   readonly project: string;
-  /** From the folder of its project. */
+  /** Its path, relative to the folder of its project. */
   readonly file: string;
   readonly text: string;
-  /** How many lines of `text` stand before the block's own. */
+  /** Number of lines in `text` before those of the block. */
   readonly before: number;
 }
 
@@ -28,8 +28,8 @@ const ENTRY = 'src/index.ts';
 const isTest = (file: string) => /\.test\.ts$/.test(file);
 
 /**
- * The blocks `ts` of a page as files of projects. A block says in its first line which file it is; a plugin that does not is `src/index.ts`. A file
- * that is shown again is the next version of the project: it has the files of the one before, but for the tests.
+ * The blocks `ts` of a page as files of projects. A block names its file in its first line; a plugin that does not is `src/index.ts`. A file that is shown
+ * again begins the next version of the project, with the files of the previous version except its tests.
  */
 export function modulesOf(page: Page): readonly Module[] {
   const modules: Module[] = [];
@@ -75,15 +75,16 @@ function textOf(block: Block, kind: Kind): Pick<Module, 'text' | 'before'> {
   return { text: `${[...before, block.text, ...after].join('\n')}\n`, before: before.join('\n').split('\n').length };
 }
 
-/** The keys of what `definePlugin` takes, as a fragment that shows some of them begins. */
+/** Matches a fragment that begins with keys of `definePlugin`. */
 const PART_OF_DEFINITION = /^(?:\s*\/\/.*\n)*\s*(?:async )?\w+(?:: |\(\{?[\w, ]*\}?\) \{)/;
-/** What `setup` is handed, by the names of its members. */
+/** The members of the context of `setup`. */
 const REGISTRAR = [...readFileSync(at('sdk/src/context.ts'), 'utf8').matchAll(/^ {2}(?:readonly )?(\w+)[<(:]/gm)].map(
   ([, name = '']) => name,
 );
 
 /**
- * What stands around a fragment: the packages' values that it uses, what `setup` and `run` are handed, and what a comment before it says of the rest:
+ * The code around a fragment: imports of the used values of the packages, the parameters of `setup` and `run`, and the declarations in a comment before the
+ * fragment:
  * `<!-- ts: declare const guildId: string; -->`.
  */
 function wrapperOf({ text, comments }: Block): readonly [readonly string[], readonly string[]] {
@@ -112,7 +113,7 @@ function wrapperOf({ text, comments }: Block): readonly [readonly string[], read
   return [[...imports, ...handed, ...context], []];
 }
 
-/** Writes the files of all modules below a folder, where they find the packages that an author's project has. */
+/** Writes the files of all modules below a folder, with access to the packages of an author's project. */
 export function writeModules(folder: string, modules: readonly Module[]): void {
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -130,11 +131,11 @@ export function writeModules(folder: string, modules: readonly Module[]): void {
   }
 }
 
-/** Where the compiler puts a module. */
+/** The compiler's output path of a module. */
 export const compiled = (folder: string, { project, file }: Module) =>
   join(folder, 'dist', project, file.replace(/\.ts$/, '.js'));
 
-/** Compiles all modules at once, with the options of a project that `cinnabar new` makes. */
+/** Compiles all modules at once, with the options of a project made by `cinnabar new`. */
 export async function compileModules(folder: string, modules: readonly Module[]): Promise<readonly Problem[]> {
   writeModules(folder, modules);
   writeFileSync(

@@ -5,18 +5,17 @@ import type { Page, Place, Problem } from './markdown.js';
 import { at } from './pages.js';
 import { wrongCommand } from './shell.js';
 
-/** What stands for something else: `<member>`, `[reason]`, `NAME`, `…`. */
+/** Placeholders: `<member>`, `[reason]`, `NAME`, `…`. */
 const PLACEHOLDER = /^[<[…]|^[A-Z_]+$|^…$/u;
 const AUTHORS = /^(?:docs\/authors|sdk|core|examples)\//;
-/** Pages for those who run the bot: others speak of variables of tests, and of other programs. */
+/** Pages for operators; other pages may mention variables of tests and of other programs. */
 const READERS = /^(?:docs\/|README|SECURITY)/;
-/** Pages about this repository; others speak of their readers' folders. */
+/** Pages about this repository; other pages mention the folders of their readers. */
 const SOURCE = /^(?:CONTRIBUTING|SECURITY|README|core\/README|sdk\/)/;
 const WORD = /^[a-z0-9][a-z0-9-]*$/;
 
 /**
- * What the spans of code in a page's text name that there is not: commands of the bot and of the command line, settings, keys of the configuration
- * and variables.
+ * Code spans in a page's text that name something unknown: commands of the bot and of the command line, settings, configuration keys and variables.
  * @param own `ownNames(page)`
  */
 export function wrongNames(page: Page, declared: Declared, own: Own): readonly Problem[] {
@@ -26,7 +25,7 @@ export function wrongNames(page: Page, declared: Declared, own: Own): readonly P
 }
 
 function problemsOf(page: Page, { text }: Place, declared: Declared, own: Own): readonly string[] {
-  // Without anything behind it, `/metrics` is a path.
+  // Without arguments, `/metrics` is a path.
   if (/^!\p{L}|^\/[a-z][a-z0-9-]* \S/u.test(text)) return ofCommand(text.slice(1), declared, own);
   if (/^(?:npx )?cinnabar(?: |$)/.test(text) && text !== 'cinnabar') return wrongCommand(page, text, declared);
   if (
@@ -45,7 +44,7 @@ function problemsOf(page: Page, { text }: Place, declared: Declared, own: Own): 
   )
     return [`There is no variable ${variable}: docs/reference/environment.md has those that there are.`];
   const key = /^(host(?:\.[A-Za-z]+)+)(?::.*)?$/.exec(text)?.[1];
-  // Authors know another host: that of `createTestHost`.
+  // Authors use another `host`, that of `createTestHost`.
   if (key !== undefined && !AUTHORS.test(page.file) && !declared.configuration.has(key))
     return [`There is no key ${key} in the configuration: docs/reference/configuration.md has those that there are.`];
   return [];
@@ -57,7 +56,7 @@ function ofCommand(typed: string, declared: Declared, own: Own): readonly string
   const literal = words.slice(0, words.findIndex((word) => !WORD.test(word)) >>> 0);
   const [first = ''] = words;
   if (own.commands.has(first)) return [];
-  // The longest name that is a command's, or the beginning of some.
+  // Finds the longest prefix that is a command or the beginning of one.
   for (let length = Math.min(literal.length, 4); length > 0; length -= 1) {
     const name = literal.slice(0, length).join(' ');
     const usage = commands.get(name);
@@ -95,14 +94,14 @@ function ofSetting(given: readonly string[], { settings }: Declared, own: Own): 
   return [`${plugin} has no setting ${key}: it has ${[...keys].join(', ')}.`];
 }
 
-/** What a page speaks of that does not come with the bot. */
+/** Names on a page that are not part of the bot. */
 export interface Own {
-  /** First words. */
+  /** First words of commands. */
   readonly commands: ReadonlySet<string>;
   readonly plugins: ReadonlySet<string>;
 }
 
-/** What is declared in the blocks of a page, or in the plugin beside it, and the commands that members make with commands. */
+/** Names that are declared in the blocks of a page, or in the plugin beside it, and commands that members create with commands. */
 export function ownNames(page: Page): Own {
   const source = at(posix.join(posix.dirname(page.file), 'src/index.ts'));
   const code = [

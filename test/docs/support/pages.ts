@@ -7,13 +7,13 @@ import { AssertionError } from 'chai';
 import { type Page, type Problem, readPage } from './markdown.js';
 
 export const ROOT = new URL('../../../../', import.meta.url);
-/** A path of the repository. */
+/** A path in the repository. */
 export const at = (path: string) => fileURLToPath(new URL(path, ROOT));
 
-/** Where the bots of these tests keep what they build: building the bundled plugins anew for every page would take longer than all pages. */
+/** The build folder of the bots in these tests: building the bundled plugins again for every page would take longer than all pages. */
 export const BUILD_CACHE = process.env.BUILD_CACHE_PATH ?? join(tmpdir(), 'cinnabar-pages-builds');
 
-/** Where the pages are: files, and folders with everything below them. The template's are the first that an author reads. */
+/** The locations of pages: files, and folders with all their files. The template's pages are the first that an author reads. */
 const PLACES = [
   'README.md',
   'CONTRIBUTING.md',
@@ -25,10 +25,10 @@ const PLACES = [
   'plugins',
   'examples',
 ];
-/** Notes beside the source, for those who change it, and what is not written here. */
+/** Notes beside the source, for contributors, and generated pages. */
 const ELSEWHERE = /(?:^|\/)(?:node_modules|dist|src|sdk\/reference)\/|^docs\/reference\/sdk\/|^docs\/\.vitepress\//;
 
-/** Every page for people, by its path. */
+/** All pages for people, by path. */
 export function readPages(): readonly Page[] {
   const files = PLACES.flatMap((place) =>
     place.endsWith('.md')
@@ -61,17 +61,17 @@ const bookSchema = z.object({
   pageOf: z.custom<(file: string) => string | undefined>(isFunction),
 });
 
-/** How the book is built: its table of contents, and the anchors of headings. */
+/** The book's table of contents, and its function for anchors. */
 export const readBook = async () => bookSchema.parse(await import(new URL('docs/.vitepress/book.js', ROOT).href));
 
-/** @throws AssertionError that lists them, each with its place */
+/** @throws AssertionError with the list of problems and their places */
 export function expectNone(problems: readonly Problem[]): void {
   if (problems.length === 0) return;
   const lines = problems.map(({ file, line, text }) => `${file}:${line}: ${text}`);
   throw new AssertionError(['', ...lines].join('\n'));
 }
 
-/** A folder with plugins that the reader of a page has beside the bundled ones: the examples, or what `cinnabar new` writes. */
+/** The folder with plugins that the reader of a page has in addition to the bundled ones: the examples, or the output of `cinnabar new`. */
 export function pluginsBeside({ file }: Page): string | undefined {
   return /^(examples|core\/templates\/plugin)\//.exec(file)?.[1];
 }

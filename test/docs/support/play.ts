@@ -15,9 +15,9 @@ import { type Module, modulesOf, writeModules } from './modules.js';
 import { at, BUILD_CACHE, pluginsBeside } from './pages.js';
 import { differenceOf, type Line, stepsOf } from './transcript.js';
 
-/** Where the plugins of a page are written. */
+/** The folder for the plugins of a page. */
 const PLUGINS = 'plugins';
-/** The day on which the pages are played: a Monday. */
+/** The day on which the pages are played, a Monday. */
 const TODAY = Date.UTC(2026, 10, 23, 10);
 
 const pool = createDefinitionPool();
@@ -26,16 +26,16 @@ const pool = createDefinitionPool();
 export interface Console extends AsyncDisposable {
   readonly host: Host;
   readonly session: Session;
-  /** Prints something beside what happens on Discord. */
+  /** Prints a line that is not a message in Discord. */
   note(line: string): void;
-  /** What was printed since the last time. */
+  /** The output since the last call. */
   take(): readonly string[];
   settled(): Promise<void>;
 }
 
-/** @param pluginFolders as `host.plugins.folders` */
+/** @param pluginFolders value of `host.plugins.folders` */
 export async function openConsole(folder: string, pluginFolders: readonly string[]): Promise<Console> {
-  // It stands still but for `wait`, so that nothing depends on how fast the machine is.
+  // Only `wait` moves the clock, so that the result does not depend on the speed of the machine.
   const clock = createShiftableClock(createManualClock(TODAY));
   const stage = await setStage(clock, ['alice', 'bob']);
   const { token } = stage.application;
@@ -107,8 +107,8 @@ export const isPlayed = (page: Page) =>
   page.blocks.some(({ language }) => language === 'console') || modulesOf(page).some(({ kind }) => kind === 'plugin');
 
 /**
- * Plays a page from top to bottom at one fresh bot: the plugins of its blocks are loaded, or reloaded, where they stand; the lines of its transcripts
- * are typed, and what is printed is held against what the page says. A line of `…` stands for any lines.
+ * Plays a page from top to bottom on one new bot: the plugins of its blocks are loaded, or reloaded, at their position; the lines of its transcripts are typed,
+ * and the output is compared with the page. A line of `…` matches any lines.
  */
 export async function playPage(page: Page): Promise<readonly Problem[]> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cinnabar-page-')));
@@ -134,15 +134,15 @@ export async function playPage(page: Page): Promise<readonly Problem[]> {
 }
 
 interface PagePlugins {
-  /** Loads the plugin of a block, or the version of it that the block shows. */
+  /** Loads the plugin of a block, or the next version of it. */
   show(block: Block): Promise<readonly Line[]>;
-  /** Changes the plugin as the words before a block say, and reloads it. @returns what `cinnabar dev` prints */
+  /** Changes the plugin according to the text before a block, and reloads it. @returns the output of `cinnabar dev` */
   edit(block: Block): Promise<readonly string[]>;
-  /** Ids. */
+  /** Plugin ids. */
   readonly shown: readonly string[];
 }
 
-/** In the text before a transcript: what the reader changes in the plugin above. */
+/** The text before a transcript that describes a change of the plugin above. */
 const CHANGE = /[Cc]hange `([^`]+)` (?:in)?to `([^`]+)`/;
 
 function createPlugins(page: Page, folder: string, { host, settled }: Console): PagePlugins {
@@ -194,13 +194,13 @@ function createPlugins(page: Page, folder: string, { host, settled }: Console): 
 }
 
 interface Play {
-  /** Where the files lie that the page shows. */
+  /** The folder of the files that the page shows. */
   readonly folder: string;
   readonly console: Console;
   readonly plugins: PagePlugins;
 }
 
-/** A block that is a file of the reader's own, by its first line (`# server.yaml`), can be attached in the transcripts after it. */
+/** A block that is a file of the reader, by its first line (`# server.yaml`), can be attached in later transcripts. */
 function keepFile({ language, text }: Block, folder: string): void {
   const name = /^# ([\w-]+\.yaml)$/m.exec(text.split('\n')[0] ?? '')?.[1];
   if (language === 'yaml' && name !== undefined) writeFileSync(join(folder, name), `${text}\n`);

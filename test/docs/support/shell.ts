@@ -6,12 +6,12 @@ import type { Declared } from './declared.js';
 import type { Page, Problem } from './markdown.js';
 import { at } from './pages.js';
 
-/** Programs that a page may call without saying how they are installed. */
+/** Programs that a page may use without instructions to install them. */
 const PROGRAMS = new Set(
   `base64 cd chmod chown claude cp curl docker echo git install journalctl ls mkdir mv node npm npx ollama openssl printf psql
    rm sudo systemctl systemd-analyze tar touch true useradd`.split(/\s+/),
 );
-/** npm's own commands that pages use. */
+/** npm commands that pages use. */
 const NPM = new Set([
   'ci',
   'install',
@@ -27,7 +27,7 @@ const NPM = new Set([
 ]);
 const DOCKER = new Set(['build', 'compose', 'exec', 'logs', 'ps', 'run', 'stop', 'volume']);
 
-/** Whose `package.json` a page speaks of. */
+/** The project whose `package.json` a page uses. */
 type Project = 'clone' | 'bot' | 'plugin';
 const PACKAGES: Readonly<Record<Project, string>> = {
   clone: 'package.json',
@@ -35,14 +35,14 @@ const PACKAGES: Readonly<Record<Project, string>> = {
   plugin: 'core/templates/plugin/package.json',
 };
 
-/** Where commands are typed: it changes from line to line. */
+/** The current folder, which a command may change. */
 interface Folder {
   projects: readonly Project[];
-  /** What `cinnabar new` has made, by the folder's name. */
+  /** Projects made by `cinnabar new`, by folder name. */
   readonly made: Map<string, Project>;
 }
 
-/** Commands in the blocks `sh` of a page that there are not. */
+/** Unknown commands in the blocks `sh` of a page. */
 export function wrongCommands(page: Page, declared: Declared): readonly Problem[] {
   const folder: Folder = { projects: projectsOf(page), made: new Map() };
   return page.blocks
@@ -54,7 +54,7 @@ export function wrongCommands(page: Page, declared: Declared): readonly Problem[
     );
 }
 
-/** What is wrong with one command in a text: `npx cinnabar new NAME`. */
+/** The errors in one command in a text: `npx cinnabar new NAME`. */
 export function wrongCommand(page: Page, command: string, declared: Declared): readonly string[] {
   const folder: Folder = { projects: projectsOf(page), made: new Map() };
   return commandsIn(command).flatMap(({ words }) => problemsOf(words, declared, folder));
@@ -63,12 +63,12 @@ export function wrongCommand(page: Page, command: string, declared: Declared): r
 function projectsOf({ file }: Page): readonly Project[] {
   if (/^(?:docs\/authors|core\/templates\/plugin|examples)\//.test(file)) return ['plugin'];
   if (file.startsWith('core/templates/bot/')) return ['bot'];
-  // A bot can be run from a clone and from npm.
+  // A bot can be run from a clone or from npm.
   if (file.startsWith('docs/')) return ['clone', 'bot'];
   return ['clone'];
 }
 
-/** The commands of a block, by the line in which each begins, counted from 1. */
+/** The commands of a block, with the line in which each begins, counted from 1. */
 function commandsIn(text: string): readonly { readonly line: number; readonly words: readonly string[] }[] {
   const found: { line: number; words: readonly string[] }[] = [];
   let before = '';
@@ -83,7 +83,7 @@ function commandsIn(text: string): readonly { readonly line: number; readonly wo
 
 const OPERATORS = new Set(['&&', '||', '|', ';', '&']);
 
-/** The words of each command of a line, without comments and redirections. What `$(…)` runs is a command, too. */
+/** The words of each command of a line, without comments and redirections. The content of `$(…)` is a command, too. */
 function splitLine(line: string): readonly (readonly string[])[] {
   const inner = [...line.matchAll(/\$\(([^()]*)\)/g)].flatMap(([, command = '']) => splitLine(command));
   const words =
@@ -139,7 +139,7 @@ function enter(path: string, folder: Folder): void {
 }
 
 function ofCinnabar(args: readonly string[], declared: Declared, folder: Folder): readonly string[] {
-  // What stands for something, and what may be left out, is no part of a command that can be read.
+  // Placeholders and optional parts are ignored.
   const typed = args.map((arg) => arg.replace(/^\[|\]$/g, '')).filter((arg) => arg !== '…' && arg !== '');
   try {
     const { command, operands, isProject } = asksFor(typed);
@@ -183,7 +183,7 @@ function ofNpm(args: readonly string[], { projects }: Folder): readonly string[]
   return [];
 }
 
-/** Long runs: a module each, beside the one that starts them. */
+/** Long runs: the folder contains one module for each. */
 function unknownRun(kind: 'bench' | 'campaign', name: string): readonly string[] {
   const known = readdirSync(at(`test/${kind}`))
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))

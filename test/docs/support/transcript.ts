@@ -6,15 +6,15 @@ export interface Line {
   readonly text: string;
 }
 
-/** Something that is typed, and what is printed after it. */
+/** A typed line, and the output after it. */
 export interface Step {
   readonly line: number;
-  /** `undefined` for what is printed before anything is typed. */
+  /** `undefined` for output before the first typed line. */
   readonly typed: string | undefined;
   readonly printed: readonly string[];
 }
 
-/** `!help`, `/help`, `@alice: hello`; anything else that is typed stands behind `> `. */
+/** `!help`, `/help`, `@alice: hello`; all other typed lines begin with `> `. */
 const TYPED = /^(?:> (.+)|([!/][\p{L}\p{N}].*)|(@[\p{L}\p{N}_.-]+: .*))$/u;
 
 export function stepsOf({ line, text }: Block): readonly Step[] {
@@ -29,14 +29,14 @@ export function stepsOf({ line, text }: Block): readonly Step[] {
   return steps;
 }
 
-/** What is another each time, with what stands for it when lines are compared. */
+/** Values that differ between runs, with their replacement for comparison. */
 const LOOSE: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?: UTC|Z)?/g, '(time)'],
   [/\b\d{4}-\d\d-\d\d\b/g, '(day)'],
   [/\b\d\d:\d\d UTC\b/g, '(time)'],
   [/\b\d{17,20}\b/g, '(id)'],
   [/\b\d+ ms\b/g, '(duration)'],
-  // The clock of the tests stands still.
+  // The clock of the tests does not move.
   [/\bin 0s\b|\b\d+(?:ms|s) ago\b/g, '(a moment ago)'],
   [/🎲 \d+/gu, '🎲 (number)'],
   [/\[file (\S+), \d+ bytes\]/g, '[file $1]'],
@@ -47,19 +47,19 @@ const comparable = (line: string) =>
 const isGap = (line: string) => line.trim() === '…';
 
 interface Difference {
-  /** Which line after the one that is typed, counted from 1; 0 for that one. */
+  /** Line after the typed one, counted from 1; 0 for the typed line. */
   readonly at: number;
   readonly text: string;
 }
 
 /**
- * Where what a page says differs from what is printed; `undefined` where it does not.
- * @param said lines; one of `…` stands for any lines, or none
+ * The first difference between a page and the output; `undefined` if there is none.
+ * @param said lines; one of `…` matches any number of lines
  */
 export function differenceOf(said: readonly string[], printed: readonly string[]): Difference | undefined {
   const wanted = said.map(comparable);
   const really = printed.map(comparable);
-  // The lines that are left to be found after each line of the page, for every way in which the gaps can be filled.
+  // The positions in the output after each line of the page, for every way to fill the gaps.
   let open = new Set([0]);
   for (const [index, line] of wanted.entries()) {
     const next = new Set<number>();

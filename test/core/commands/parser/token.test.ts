@@ -12,7 +12,7 @@ const PAIRS = [
 
 const texts = (source: string) => tokens(source).map((token) => token.text);
 
-/** Text in which quotes and backslashes are common. */
+/** Text with many quotes and backslashes. */
 const awkward = fc.string({ unit: fc.constantFrom('a', ' ', '\n', '"', "'", '“', '”', '«', '»', '\\', 'é', '🎲') });
 
 describe('the argument tokenizer', () => {

@@ -5,7 +5,7 @@ import { offlineRoom } from '../support/bench.js';
 const run = () => undefined;
 const base = { name: 'roll', description: 'Rolls a die', run };
 
-/** What is said of a declaration that must be refused. */
+/** The error for an invalid declaration. */
 function refusal(register: () => unknown): string {
   try {
     register();

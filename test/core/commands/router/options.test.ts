@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Attachment, ChannelType } from 'discord.js';
 import { type Bench, createBench } from '../support/bench.js';
 
-/** What the command under test says of its values. */
+/** The values of the command under test, as text. */
 function shown(values: Readonly<Record<string, unknown>>): string {
   return Object.entries(values)
     .map(
@@ -21,7 +21,7 @@ describe('options of prefix commands', () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  /** The answer to `!try …` by a command with these options. */
+  /** The answer to `!try …` of a command with these options. */
   async function answer(options: OptionShape, typed: string): Promise<string> {
     const owner = bench.owner('try');
     bench.commands.command(owner, {

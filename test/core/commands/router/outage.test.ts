@@ -7,7 +7,7 @@ const ALWAYS = { times: Number.POSITIVE_INFINITY };
 const MESSAGES = '/channels/:channelId/messages';
 const CALLBACK = '/interactions/:interactionId/:token/callback';
 
-/** Counts how often it ran. */
+/** A command that counts its runs. */
 function counter(runs: string[]) {
   const run = (name: string) => async (ctx: { reply(text: string): Promise<unknown> }) => {
     runs.push(name);
@@ -22,7 +22,7 @@ function counter(runs: string[]) {
   });
 }
 
-/** Lets an outage of that length pass, and then the time that answers need. */
+/** Advances through an outage of that length, and the time that answers need. */
 async function outage({ discord, clock, settled }: TestHost, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     await discord.settled();

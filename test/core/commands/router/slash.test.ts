@@ -4,7 +4,7 @@ import { type Bench, createBench } from '../support/bench.js';
 
 const run = () => undefined;
 
-/** Opened by the test, passed by the command under test. */
+/** A gate that the test opens; the command under test waits for it. */
 function createGate(): { readonly passed: Promise<void>; open(): void } {
   let open: () => void = () => undefined;
   const passed = new Promise<void>((resolve) => {

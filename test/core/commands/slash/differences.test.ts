@@ -8,7 +8,7 @@ const ours = {
   options: [{ type: 4, name: 'sides', description: 'sides', required: true, min_value: 2 }],
   default_member_permissions: null,
 };
-/** The same as Discord tells it back. */
+/** The same command as Discord returns it. */
 const theirs = {
   id: '1',
   application_id: '2',

@@ -43,7 +43,7 @@ describe('slash commands at a start', () => {
     expect(names()).to.include.members(['roll', 'flip']);
     await changed.stop();
 
-    // Another program with the same token has emptied a list.
+    // Simulates another program with the same token that deletes the commands.
     application.guildCommands.get(guild.id)?.clear();
     const soon = await start('roll', 'flip');
     expect(asked()).to.deep.equal([]);

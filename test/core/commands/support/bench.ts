@@ -23,7 +23,7 @@ import { Client, Events, GatewayIntentBits, Partials } from 'discord.js';
 import { type LogEntry, recordingLogger } from '../../../support/logs.js';
 import { ownerOf, type Run } from '../../../support/owners.js';
 
-/** A real client on a local Discord, with the rooms of commands, components and responders listening to it. */
+/** A real client on a local Discord, with the services for commands, components and responders. */
 export interface Bench extends AsyncDisposable {
   readonly discord: LocalDiscord;
   readonly client: Client<true>;
@@ -31,7 +31,7 @@ export interface Bench extends AsyncDisposable {
   readonly app: LocalApplication;
   readonly guild: LocalGuild;
   readonly general: LocalChannel;
-  /** Owner of the guild; the only one whom a tier above `everyone` lets through. */
+  /** Owner of the guild, and the only user who passes a tier above `everyone`. */
   readonly you: LocalUser;
   readonly alice: LocalUser;
   readonly commands: CommandService;
@@ -39,19 +39,19 @@ export interface Bench extends AsyncDisposable {
   readonly responders: ResponderService;
   readonly boundary: Boundary;
   readonly logged: readonly LogEntry[];
-  /** Prefixes in force, to be changed by a test. */
+  /** Current prefixes, which tests may change. */
   prefixes: readonly string[];
-  /** Plugins that are switched off everywhere. */
+  /** Plugins that are disabled everywhere. */
   readonly disabled: Set<string>;
-  /** Messages that ran a command, by what `onMessage` said. */
+  /** Messages that ran a command, according to `onMessage`. */
   readonly ran: ReadonlySet<string>;
-  /** Folders with catalogues of translations; none at first. */
+  /** Folders with translation catalogues; empty at first. */
   readonly catalogues: string[];
   owner(id: string): Run;
   settled(): Promise<void>;
-  /** Says it, lets everything follow from it, and gives the contents of what the bot answered. */
+  /** Sends a message, and waits until all work is done. @returns the contents of the bot's answers */
   ask(who: LocalUser, content: string, channel?: LocalChannel): Promise<readonly string[]>;
-  /** The same, with the messages. */
+  /** The same as `ask`, with the messages. */
   answers(who: LocalUser, content: string, channel?: LocalChannel): Promise<readonly LocalMessage[]>;
 }
 
@@ -176,7 +176,7 @@ async function connect(discord: LocalDiscord, app: LocalApplication): Promise<Cl
   return ready;
 }
 
-/** The simplest rule that can refuse: tiers are for one person. */
+/** The simplest rule with a refusal: only one user has tiers. */
 function ownerAccess(ownerId: string): Access {
   return {
     decide: async (actor, { policy }) => {
@@ -208,7 +208,7 @@ const plainBoundary: Boundary = {
   drained: async () => true,
 };
 
-/** A room of commands that never logs in: for what is declared, not for what is run. */
+/** A command service that never logs in, for tests of declarations. */
 export function offlineRoom(): { readonly room: CommandService; owner(id: string): Run } {
   const clock = createManualClock();
   const log = recordingLogger();

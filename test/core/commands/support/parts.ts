@@ -5,25 +5,25 @@ import { commandDifferences, fitCommands, normalise } from '@cinnabar/core/inter
 import type { CommandDefinition, GroupDefinition, OptionShape, z } from '@cinnabar/sdk';
 import { ownerOf } from '../../../support/owners.js';
 
-/** How long the prefix is with which a message to this bot begins; 0 for none. */
+/** Length of the prefix with which a message to this bot begins; 0 without a prefix. */
 export function prefixLength(message: string, prefixes: readonly string[], botId: string): number {
   return prefixEnd(message, prefixes, botId);
 }
 
-/** The words of a message, with where each stands. */
+/** The tokens of a message, with their positions. */
 export function tokens(source: string): readonly ArgumentToken[] {
   const all: ArgumentToken[] = [];
   for (let token = readToken(source, 0); token !== undefined; token = readToken(source, token.end)) all.push(token);
   return all;
 }
 
-/** What a message gives for each option, or what is wrong with it. */
+/** The parsed value of each option, or the error. */
 export function read(shape: OptionShape, source: string, files: readonly string[] = []) {
   const result = readArguments(describeOptions('test', shape), source, 0, files);
   return 'problem' in result ? result.problem : Object.fromEntries(result.given);
 }
 
-/** How the option `thing` is shown: `<thing> text`; `undefined` for what nobody can type. */
+/** The description of the option `thing`: `<thing> text`; `undefined` for a schema that cannot be typed. */
 export function described(schema: z.ZodType): string | undefined {
   const spec = describeOption('thing', schema);
   return spec === undefined ? undefined : `${usageOf(spec)} ${typeText(spec)}`;
@@ -33,7 +33,7 @@ export function descriptionOf(name: string, schema: z.ZodType): string | undefin
   return describeOption(name, schema)?.description;
 }
 
-/** What Discord is told of commands and groups of the plugin `dice`, in a guild or in direct messages. */
+/** The commands of the plugin `dice` in Discord's format, in a guild or in direct messages. */
 export function toldToDiscord(
   definitions: readonly (CommandDefinition | GroupDefinition)[],
   scope: 'guild' | 'dm' = 'guild',
@@ -43,7 +43,7 @@ export function toldToDiscord(
   return fitCommands(built, scope);
 }
 
-/** What changes between Discord's list of commands and ours: `+ping`, `~roll.description`. */
+/** Differences between Discord's list of commands and ours: `+ping`, `~roll.description`. */
 export function differences(
   theirs: readonly unknown[],
   ours: readonly unknown[],

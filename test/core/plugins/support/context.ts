@@ -5,7 +5,7 @@ import type { Run } from '../../../support/owners.js';
 import { journalsOn } from '../../storage/fixture.js';
 import type { House } from './house.js';
 
-/** Contexts whose registrations are effects of the scope and nothing else; services are real. */
+/** Contexts whose registrations are only effects of the scope; services are real. */
 export function createScopeContexts(
   services: House['services'],
   clock: Clock,

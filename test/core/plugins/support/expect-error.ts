@@ -1,7 +1,7 @@
 import { CinnabarError, type ErrorCode } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-/** Expects a coded error of a promise, and returns its sentence. */
+/** Expects a coded error. @returns its sentence */
 export async function codedError(code: ErrorCode, work: Promise<unknown>): Promise<string> {
   const failure = await work.then(
     () => 'nothing was thrown',

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 export interface Folder {
-  /** A path inside the folder. */
+  /** The absolute path of a file in the folder. */
   at(...path: string[]): string;
   /** Writes files by their path inside the folder; objects as JSON. */
   write(files: Readonly<Record<string, string | object>>): Promise<void>;
 }
 
-/** A fresh folder for each test of a suite, gone after it. */
+/** A new folder for each test of a suite, removed after it. */
 export function useFolder(): Folder {
   let root = '';
   beforeEach(async () => {

@@ -22,29 +22,29 @@ export interface House {
   readonly manager: PluginManager;
   readonly clock: ManualClock;
   readonly services: PluginServices;
-  /** Where the host's own services are registered. */
+  /** The container in which the host's own services are registered. */
   readonly hostServices: DependencyContainer;
-  /** Ids of plugins with a handler that does not end. */
+  /** Ids of plugins with a running handler that does not end. */
   readonly busy: Set<string>;
   readonly changes: PluginChange[];
-  /** Messages at `warn` and `error`. */
+  /** Log messages at `warn` and `error`. */
   readonly complaints: string[];
-  /** What is stored of guards; survives a new house that is given the same. */
+  /** The stored guards; passed to another instance, they survive a restart. */
   readonly guards: { known: readonly KnownGuard[] };
-  /** Makes plugins known, and boots. */
+  /** Registers the plugins, and starts them. */
   boot(...plugins: readonly Plugin[]): Promise<void>;
-  /** `running`, `waiting`, …, by id. */
+  /** `running`, `waiting`, …, by plugin id. */
   states(): Readonly<Record<string, string>>;
   problem(id: string): string | undefined;
 }
 
-/** Files that were built ahead, by the entry of their plugin; `onChange` is called for one whose sources are others by now. */
+/** Files that were built before, by the entry of their plugin; `onChange` is called for one whose sources have changed since. */
 interface BuiltAhead {
   readonly files: ReadonlyMap<string, string>;
   readonly onChange: () => void;
 }
 
-/** What builds plugins into a folder, and evaluates them, in a host 0.1.0. */
+/** A loader that builds plugins into a folder, and evaluates them, in a host 0.1.0. */
 export function loaderIn(cacheDir: string, builtPlugins?: BuiltAhead) {
   return createLoader({ cacheDir, hostVersion: '0.1.0', ...(builtPlugins === undefined ? {} : { builtPlugins }) });
 }
@@ -55,11 +55,11 @@ export interface HouseOptions {
   readonly guards?: { known: readonly KnownGuard[] };
   readonly disabled?: readonly string[];
   readonly onChange?: (change: PluginChange) => unknown;
-  /** Told of every run that is begun, also of those that fail. */
+  /** Called with every run that begins, including those that fail. */
   readonly onStart?: (owner: Run) => void;
 }
 
-/** The plugin room on a manual clock, with in-memory plugins unless it is told where to look. */
+/** The plugin service on a manual clock, with in-memory plugins unless folders are given. */
 export function createHouse(options: HouseOptions = {}): House {
   formatTexts();
   const clock = createManualClock();
@@ -119,7 +119,7 @@ export function createHouse(options: HouseOptions = {}): House {
   };
 }
 
-/** The same with the plugins that are in the folder `plugins` below another one, built into `cache` there. */
+/** The same with the plugins in the folder `plugins` of another one, built into its folder `cache`. */
 export function createHouseIn(folder: string, options: HouseOptions = {}): House {
   return createHouse({
     discover: createDiscovery({ bundled: [], folders: [join(folder, 'plugins')], packageRoots: [] }),

@@ -1,6 +1,6 @@
 /**
- * What a test kills at any moment: puts one of two versions into the place of the other, again and again. Its argument is the folder of data. With `sweep`
- * it only removes what a change that was cut off has left, as the next change does.
+ * The process that a test kills: it repeatedly replaces a plugin by one of two versions. Its argument is the data folder. With `sweep` it only removes the
+ * remains of an interrupted change, as the next change does.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

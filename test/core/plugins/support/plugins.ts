@@ -17,7 +17,7 @@ export interface TestPlugin extends Partial<Omit<Manifest, 'id'>> {
   ) => unknown;
 }
 
-/** A plugin of few words. It provides what it declares, unless it has a `setup` of its own. */
+/** A minimal plugin. It provides the tokens that it declares, unless it has its own `setup`. */
 export function testPlugin(id: string, { inject = {}, provides = [], setup, ...manifest }: TestPlugin = {}): Plugin {
   return definePlugin({
     manifest: { version: '1.0.0', description: `The plugin ${id}`, ...manifest, id },
@@ -31,5 +31,5 @@ export function testPlugin(id: string, { inject = {}, provides = [], setup, ...m
   });
 }
 
-/** Lets everything run that does not wait for the clock. */
+/** Lets all code run that does not wait for the clock. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -77,7 +77,7 @@ describe('naming a setting', () => {
     const { catalog } = givenCatalog();
     const error = await failure('CINNABAR_SETTING_INVALID', () => catalog.set('party', 'style', 'plain', OWNER));
     expect(error.message).to.contain('write `global.style` (everywhere) or `guild.style` (for this server) instead');
-    // An admin may change one of the two.
+    // An admin may change one of the two settings.
     expect(await catalog.set('party', 'style', 'terminal', ADMIN)).to.include({ scope: 'guild', value: 'terminal' });
     expect(await catalog.set('party', 'guild.style', 'terminal', OWNER)).to.include({
       scope: 'guild',

@@ -4,7 +4,7 @@ import { memoryStorage, storingPlugin } from '../fixture.js';
 export const OWNER: Actor = { userId: '1', guildId: '7', channelId: '5' };
 export const ADMIN: Actor = { userId: '2', guildId: '7', channelId: '5' };
 export const MEMBER: Actor = { userId: '3', guildId: '7', channelId: '5' };
-/** The same person in a direct message. */
+/** The same user in a direct message. */
 export const inPrivate = (actor: Actor): Actor => ({ ...actor, guildId: null, channelId: '99' });
 
 const TIERS: Readonly<Record<string, Tier>> = { '1': 'botOwner', '2': 'admin', '3': 'everyone' };
@@ -26,7 +26,7 @@ export const schemas = {
   member: z.object({ colour: z.string().default('red') }),
 };
 
-/** A catalog over one plugin `party` with settings of every scope. */
+/** A catalog with one plugin `party` that has settings of every scope. */
 export function givenCatalog() {
   const memory = memoryStorage({
     tierOf: async ({ userId }) => TIERS[userId] ?? 'everyone',

@@ -7,7 +7,7 @@ import { OWNER } from './given.js';
 
 const DM = { ...OWNER, guildId: null };
 
-/** Sets one global setting of this schema from text, and gives what is in force then. */
+/** Sets a global setting of this schema from text. @returns its value */
 async function setFrom(schema: z.ZodType, text: string): Promise<unknown> {
   const { storage } = memoryStorage({ tierOf: async () => 'botOwner' });
   storage.open(storingPlugin({ settings: { global: z.object({ it: schema }) } }));

@@ -9,7 +9,7 @@ type MemoryDriver = ReturnType<typeof createMemoryDriver>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A disk that fails for good after so many changes, as if the process had been killed there. */
+/** A disk that fails permanently after this number of changes, as if the process had been killed. */
 function dyingAfter(driver: MemoryDriver, changes: number): MemoryDriver {
   let left = changes;
   const orDie =
@@ -295,7 +295,7 @@ describe('the ledger', () => {
 
   it('keeps nothing of calls that were refused before they had a row', async () => {
     const { ledger } = openLedger();
-    // Were each of them tried again with every later one, this would take minutes.
+    // If every later archive retried all earlier ones, this would take minutes.
     for (let serial = 0; serial < 5_000; serial += 1) await ledger.archive(`refused-${serial}`);
   });
 

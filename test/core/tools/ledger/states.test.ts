@@ -7,7 +7,7 @@ import { alice, ledgerOn } from '../harness.js';
 
 const FINAL: readonly CallState[] = ['done', 'failed', 'denied', 'expired', 'unknown'];
 
-/** The states of a call that is asked to become one after another, and what a restart makes of it. */
+/** The states of a call after each requested transition, and after a restart. */
 async function livedThrough(wishes: readonly CallState[]) {
   const driver = createMemoryDriver();
   const clock = createManualClock();
