@@ -59,7 +59,7 @@ describe('a day of an admin', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  /** What the bot answers, in the channel or, where it was asked by direct message, there. */
+  /** The bot's answer, in the channel or, for a question by direct message, there. */
   const say = async (user: LocalUser, text: string, where = host.general, file?: string): Promise<string> => {
     const before = where.messages.length;
     const files = file === undefined ? [] : [{ name: 'server.yaml', data: Buffer.from(file) }];
@@ -162,7 +162,7 @@ describe('a day of an admin', () => {
     expect(code, err).to.equal(0);
 
     host = await createTestHost({ plugins: PLUGINS, world: host, dataDir });
-    // Until the time-out is over.
+    // Advances until the time-out is over.
     await host.advance(11 * 60_000);
     expect(await say(rogue, '!loot')).to.equal('Here are 5 gold.');
     expect(await say(spammer, '!loot')).to.include('denies the plugin `loot` for everyone');

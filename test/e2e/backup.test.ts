@@ -29,7 +29,7 @@ async function bundled(): Promise<readonly Plugin[]> {
   );
 }
 
-/** A value that is not the one of now, as it would be typed. */
+/** A value that differs from the current one, in typed form. */
 function another({ control, value }: SettingInfo): string | undefined {
   if (control.kind === 'boolean') return value === true ? 'no' : 'yes';
   if (control.kind === 'choice') return control.values.map(String).find((one) => one !== String(value));
@@ -37,7 +37,7 @@ function another({ control, value }: SettingInfo): string | undefined {
   return String(value > (control.min ?? 0) ? value - 1 : value + 1);
 }
 
-/** Changes one setting of each plugin that has some. @returns what was set, by plugin and key */
+/** Changes one setting of each plugin that has some. @returns the new values, by plugin and key */
 async function changeSettings(host: WholeBot): Promise<ReadonlyMap<string, unknown>> {
   const catalog = host.resolve(SettingsCatalog);
   const actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
@@ -50,7 +50,7 @@ async function changeSettings(host: WholeBot): Promise<ReadonlyMap<string, unkno
         changed.set(`${plugin} ${info.key}`, (await catalog.set(plugin, info.key, text, actor)).value);
         break;
       } catch (error) {
-        // Not every value that fits the schema is taken: another setting will do.
+        // Some values fit the schema but are refused; another setting is tried then.
         if (sentenceOf(error) === undefined) throw error;
       }
     }
@@ -69,7 +69,7 @@ async function settingsOf(host: WholeBot, keys: Iterable<string>): Promise<Reado
   return found;
 }
 
-/** A document in every collection of every plugin, and a journal of each, for a server that the bot is not in. */
+/** A document in every collection and a line in a journal of every plugin, for a server without the bot. */
 async function plantEverywhere(driver: Driver, plugins: readonly Plugin[]): Promise<readonly DocumentPath[]> {
   const planted: DocumentPath[] = [];
   for (const { manifest, collections } of plugins) {
@@ -86,12 +86,12 @@ async function plantEverywhere(driver: Driver, plugins: readonly Plugin[]): Prom
   return planted;
 }
 
-/** What is stored: documents and journals wherever they are, and files by path. */
+/** The stored data: documents and journals of any driver, and files by path. */
 async function contentOf(driver: Driver, dataDir: string) {
   return { stored: await heldBy(driver), files: filesBelow(dataDir) };
 }
 
-/** Everything but logs, caches, the lock and backups. */
+/** All files except logs, caches, the lock and backups. */
 function filesBelow(dataDir: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const entry of readdirSync(dataDir, { recursive: true, withFileTypes: true })) {
@@ -108,7 +108,7 @@ describe('a backup of the whole bot', () => {
     const plugins = await bundled();
     using folder = makeFolder();
     const dataDir = folder.path;
-    // The host closes it.
+    // Closed by the host.
     const driver = await openData(dataDir);
     await using host = await startWholeBot({ dataDir, driver });
     await host.hears('!prefix add ?', host.you);
@@ -136,7 +136,7 @@ describe('a backup of the whole bot', () => {
       expect(code, err).to.equal(0);
       await using restored = await openData(dataDir);
       expect(await contentOf(restored, dataDir)).to.deep.equal(before);
-      // What was planted is of no use to the plugins.
+      // The plugins cannot use the planted documents.
       for (const path of planted) await restored.erase(path);
       for (const { manifest } of plugins) await restored.journal([manifest.id, 'planted', '77']).erase();
     }

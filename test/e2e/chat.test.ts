@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { createShelf } from '../plugins/chat/harness.js';
 import { journalsBelow } from '../support/data.js';
 
-/** 1 × 1, red. */
+/** A red picture of 1 × 1 pixels. */
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const CONFIG = ['maxTokens: 1234', 'recencyWindow: 60', ''].join('\n');
 const PIN = ['.config', 'toolOutputVisible: true'].join('\n');
@@ -37,7 +37,7 @@ describe('a mention, from Discord to the model and back', () => {
     host.guild.overwrite(host.general, { for: host.bot, allow: ['ManageWebhooks'] });
   });
   afterEach(async () => {
-    // What hangs would be waited for.
+    // The host would wait for a hanging response.
     model.release();
     await host[Symbol.asyncDispose]();
     await model[Symbol.asyncDispose]();
@@ -46,13 +46,13 @@ describe('a mention, from Discord to the model and back', () => {
 
   const asked = (method: string, path: string) =>
     host.discord.requests.of(method, `/channels/:channelId${path}`).length;
-  // Whether a member may still read a place is asked of Discord anew each time: that is not reading.
+  // Checks whether a member may still read a place always request Discord; they are not counted as reads.
   const reads = () =>
     host.discord.requests.all.filter(({ method, path }) => method === 'GET' && !path.includes('/members/')).length;
   const bodyOf = (index: number) => JSON.stringify(model.requests.at(index)?.body);
 
   it('takes the fourteen steps of the design', async function () {
-    // Everything is real but Discord and the model: a busy machine takes its time.
+    // All but Discord and the model is real, which may exceed the default limit on a busy machine.
     this.timeout(60_000);
     const archive = host.guild.createChannel({ name: 'archive' });
     const [first, last] = ['The library opened in 1999.', 'It has two shelves.'].map((text) =>
@@ -88,14 +88,14 @@ describe('a mention, from Discord to the model and back', () => {
     // 5: files and pins. 6: nothing is remembered yet. 7: dot messages are left out, the end is marked for the cache.
     expect(request).to.include('"max_tokens":1234').and.include('cache_control');
     expect(request).to.not.include('between us');
-    // 8: the tools of the one who asks. 9: the provider's own form.
+    // 8: the requester's tools. 9: the provider's format.
     expect(request).to.include('"name":"look"');
     expect(request).to.not.include('close_library');
     expect(model.requests[0]?.path).to.equal('/v1/messages');
 
     model.release();
     await host.settled();
-    // 10: the tool runs, its call is kept, shown and told to the model.
+    // 10: the tool runs, and its call is stored, shown and sent to the model.
     expect(model.requests).to.have.length(2);
     expect(bodyOf(1)).to.include('"tool_use"').and.include('On A: a book');
     const shown = host.general.messages.find(
@@ -118,7 +118,7 @@ describe('a mention, from Discord to the model and back', () => {
     await host.advance(30_000);
     expect(asked('POST', '/typing')).to.equal(typed);
 
-    // 13 and 14: what was remembered serves the next one, which begins as the one before and asks Discord for nothing.
+    // 13 and 14: the cached history serves the next request, which begins like the previous one and needs no request to Discord.
     const before = reads();
     host.alice.say(host.general, `${host.bot} thank you`);
     await host.settled();

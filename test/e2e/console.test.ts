@@ -7,13 +7,13 @@ import { DESK } from './support/desk-plugin.js';
 const ADD = "!ai Add V to my party, he's a Solo";
 const WHO = '!ai Who is in my party?';
 
-/** A card of the confirmation plugin, as it is printed. */
+/** The output for a card of the confirmation plugin. */
 const card = (id: string, ...lines: readonly string[]) =>
   `${id} Cinnabar: 📋 Confirmation Required\n\n${lines.join('\n')}\n\n👍 Confirm  👎 Cancel\n[Confirmation]\n${id} +👍 Cinnabar\n${id} +👎 Cinnabar\n`;
-/** The same once it is decided. */
+/** The output for a card after its decision. */
 const confirmed = (id: string, ...lines: readonly string[]) =>
   `${id} +👍 you\n${id}* Cinnabar: 📋 Confirmation Required\n\n${lines.join('\n')}\n\n👍 Confirm  👎 Cancel\n\n✅ Confirmed by @you at some time\n[Confirmation]\n`;
-/** Without what differs from run to run. */
+/** Replaces values that differ between runs. */
 const anyTime = (out: string) => out.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, 'at some time');
 const ADD_LINES = ["I'll add V to your party:", '• Role: Solo', '• Gear Preferences: None'];
 const VIEW_LINES = ["I'll show the members of your party.", '', '📨 The result is posted in this channel.'];

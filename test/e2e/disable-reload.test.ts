@@ -8,7 +8,7 @@ import { contents, startWholeBot } from './support/whole-bot.js';
 const PARTY_TOOLS = ['add_party_character', 'remove_party_character', 'view_party_members', 'recommend_gear'];
 const DICE = fileURLToPath(new URL('../../../examples/dice', import.meta.url));
 
-/** The whole bot, and the dice, in two guilds, with a model that says hello to everything. */
+/** The whole bot with the plugin dice in two guilds, and a model that answers "Hello." to everything. */
 async function openGuilds(script: ModelScript = () => say('Hello.')) {
   const model = await startOpenAiStandIn({ script });
   const bot = await startWholeBot({ more: [DICE], env: { OPENAI_BASE_URL: model.baseUrl } });
@@ -21,11 +21,11 @@ async function openGuilds(script: ModelScript = () => say('Hello.')) {
     bot,
     model,
     lounge,
-    /** The one answer to a command. */
+    /** The only answer to a command. */
     async answer(text: string, from: LocalUser = bot.you, where: LocalChannel = bot.general) {
       return contents(await bot.hears(text, from, where)).join('\n');
     },
-    /** What a turn of alice's offers to the model. */
+    /** The tools that a turn of alice's offers to the model. */
     async offeredIn(where: LocalChannel) {
       const asked = model.requests.length;
       await bot.hears('!ai Hello', bot.alice, where);

@@ -43,7 +43,7 @@ const trap = definePlugin({
 describe('errors and who reads them', () => {
   let host: TestHost;
   let model: Awaited<ReturnType<typeof startOpenAiStandIn>>;
-  /** What members were given to find the reason by. */
+  /** The error references that members received. */
   const references: string[] = [];
   const folder = makeFolder();
   before(async () => {

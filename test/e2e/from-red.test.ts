@@ -4,7 +4,7 @@ import { expect } from 'chai';
 
 const DOCUMENT = new URL('../../../docs/admins/from-red.md', import.meta.url);
 
-/** A line of the table: what an admin of Red wants to do, and what is typed for it here. */
+/** A row of the table: a task of an admin of Red, and the commands for it here. */
 interface Line {
   readonly number: number;
   readonly title: string;
@@ -21,7 +21,7 @@ const LINES: readonly Line[] = readFileSync(DOCUMENT, 'utf8')
     return [{ number: Number(number), title, typed, note }];
   });
 
-/** What the bot answers to each of them. */
+/** The bot's answers to these commands. */
 const ANSWERS: Readonly<Record<string, RegExp>> = {
   '!plugin install ./examples/dice': /\*\*dice\*\* 1\.0\.0: [\s\S]*It runs in the bot’s process/,
   '!plugin updates': /^No plugins are installed beside those that come with the host\.$/,
@@ -130,7 +130,7 @@ describe('what is typed here in the place of commands of Red', () => {
   });
   after(() => host[Symbol.asyncDispose]());
 
-  /** Names of members and roles become mentions, as Discord makes them of what is chosen from its list. */
+  /** Replaces names of members and roles by mentions, as Discord does with choices from its list. */
   const mentioning = (text: string) =>
     text.replaceAll(/@(\w+)/g, (name, called: string) => {
       if (called === 'alice' || called === 'bob') return `<@${host[called].id}>`;

@@ -9,7 +9,7 @@ import { contents, startWholeBot, type WholeBot } from './support/whole-bot.js';
 describe('a German member', () => {
   let model: StandIn;
   let bot: WholeBot;
-  // Nothing is looked up in its language: whatever stands in the code is found where it is sent.
+  // Records untranslated texts: they are found when they are sent.
   const watch = createWatch();
   const english = () => watch.untranslated().map(({ text, file }) => `${text} (${file})`);
   const answer = async (text: string, from: LocalUser = bot.alice) => contents(await bot.hears(text, from)).join('\n');

@@ -25,7 +25,7 @@ describe('!plugin install', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  /** What the bot has said last. */
+  /** The bot's latest message. */
   const last = () => host.general.messages.filter(({ author }) => author.bot).at(-1);
   const type = async (text: string, who = host.you) => {
     who.say(host.general, text);

@@ -6,20 +6,20 @@ import { Accounts, Responders, Tools, tokensOf } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { makeFolder } from '../support/folder.js';
 
-/** A way in which something asks a model. */
+/** A way in which a plugin requests a model. */
 interface Way {
   readonly plugin: string;
-  /** The responder that asks, if it is one. */
+  /** The responder with the request, if it is one. */
   readonly responder?: string;
-  /** The tool that asks, if it is one. */
+  /** The tool with the request, if it is one. */
   readonly tool?: string;
   /** `embed` for requests for embeddings. */
   readonly asks: 'complete' | 'embed';
   readonly name: string;
-  /** Makes it ask, as members do. */
-  /** @returns what is told to the caller, where that is not in the channel */
+  /** Triggers the request as members do. */
+  /** @returns the answer to the caller, when it is not in the channel */
   go(host: TestHost): Promise<unknown>;
-  /** Whether a member reads of a refusal; background work is left undone without a word. */
+  /** Whether a refusal is not shown to a member, as for background work. */
   readonly isSilent?: true;
 }
 
@@ -91,7 +91,7 @@ const WAYS: readonly Way[] = [
   },
 ];
 
-/** Tools of plugins that use models, which themselves ask none. */
+/** Tools of plugins that use models, which do not request models themselves. */
 const WITHOUT_MODEL = [
   'add_party_character',
   'calculate',
@@ -104,7 +104,7 @@ const WITHOUT_MODEL = [
   'view_party_members',
 ];
 
-/** Where the sources of plugins ask a model. */
+/** The requests to models in the sources of plugins. */
 const REQUESTS: Readonly<Record<string, readonly string[]>> = {
   chat: ['complete'],
   party: ['complete'],
@@ -112,7 +112,7 @@ const REQUESTS: Readonly<Record<string, readonly string[]>> = {
   tasks: ['complete', 'complete'],
 };
 
-/** Responders that are answered by a server of their own, whose use the plugin records itself. */
+/** Responders whose server requests the model; the plugin records that usage. */
 const ELSEWHERE = ['relay'];
 
 const answer: ModelScript = ({ system, tools, text }) => {
@@ -129,7 +129,7 @@ const answer: ModelScript = ({ system, tools, text }) => {
   return say(JSON.stringify({ reasoning: 'It seems right.', actions, can_extend: false }));
 };
 
-/** As the scripted model counts. */
+/** The tokens that the scripted model counts. */
 const TOKENS_PER_ANSWER = 15;
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -216,14 +216,14 @@ describe('metering of models', () => {
     model.embedded.flat().reduce((sum, { length }) => sum + Math.ceil(length / CHARACTERS_PER_TOKEN), 0);
 });
 
-/** The plugin's files, but for its tests. */
+/** The plugin's sources without its tests. */
 function sourceOf(plugin: string): string {
   const folder = join('plugins', plugin, 'src');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   return files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
 }
 
-/** What a plugin's source asks of `Llm`, sorted. */
+/** The calls of `Llm` in a plugin's source, sorted. */
 function requestsIn(plugin: string): readonly string[] {
   return Array.from(sourceOf(plugin).matchAll(/\.(complete|embed)\(/g), ([, asks = '']) => asks).sort();
 }
@@ -232,7 +232,7 @@ function channelsOf({ guild, general }: TestHost) {
   return [general, ...guild.threads.values()];
 }
 
-/** Everything that stands in the channel and its threads. */
+/** All texts in the channel and its threads. */
 function textsOf(host: TestHost): readonly string[] {
   return channelsOf(host).flatMap(({ messages }) => messages.map(({ content }) => content));
 }

@@ -13,7 +13,7 @@ const REQUEST = {
 
 describe('monitoring of the whole bot', () => {
   it('shows turns that wait, tasks and the queue of the relay, and no id of Discord', async function () {
-    // It starts the whole bot: more than a busy machine does in the usual limit.
+    // It starts the whole bot, which may exceed the default limit on a busy machine.
     this.timeout(60_000);
     await using openai = await startOpenAiStandIn({ steps: [hang(say('Hello.')), say('Hello again.')] });
     const env = { OPENAI_BASE_URL: openai.baseUrl, OPENAI_MODEL: 'gpt-5-mini' };

@@ -44,7 +44,7 @@ for (const { route, provider, api, stream } of ROUTES) {
       bot,
       model,
       clock,
-      /** What the bot answers when a repetition, or a time limit, has to come first. */
+      /** The bot's answer after a retry or a time limit. */
       hearsAfter: (waitMs: number, text: string) =>
         bot.saidDuring(async () => {
           bot.alice.say(bot.general, text);

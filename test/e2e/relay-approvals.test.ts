@@ -9,7 +9,7 @@ import { freePort } from '../support/free-port.js';
 
 const post = answering('Here I am.');
 
-/** Wants to wipe a disk when somebody says so, and tells what became of it. */
+/** An agent that calls its tool `wipe` on request, and reports the outcome. */
 const CAUTIOUS = async (turn: AgentTurn) => {
   if (!turn.prompt.includes('wipe it')) return post(turn);
   const wiped = await turn.callTool('wipe_disk', { disk: 'sda', force: true }, { approval: true });
@@ -25,7 +25,7 @@ describe('relay: tools of an agent’s own that need an approval', () => {
     folder = await mkdtemp(join(tmpdir(), 'cinnabar-relay-'));
     const clock = createManualClock();
     letta = await startLettaStandIn({ clock, script: CAUTIOUS });
-    // The Letta server knows the bot's tools by their address, which a restart must not change.
+    // The Letta server stores the address of the bot's tools, so it must be the same after a restart.
     port = await freePort();
     bot = await startAgentBot({ letta, dataDir: folder, clock, port });
     const { id } = letta.addAgent({ name: 'aurora', tools: { wipe_disk: () => 'The disk is wiped.' } });

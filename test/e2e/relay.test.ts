@@ -3,7 +3,7 @@ import { Identities } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { type AgentBot, answering, namedIn, settleAgent, startAgentBot } from '../plugins/relay/harness.js';
 
-/** What an agent in the field does: reads what there is, and answers as a reply. */
+/** The behaviour of a typical agent: it reads messages, and answers with a reply. */
 const READS_AND_REPLIES = async (turn: AgentTurn) => {
   const { channelId, messageId } = namedIn(turn.prompt);
   if (messageId === undefined) return void (await answering('')(turn));

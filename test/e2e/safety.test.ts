@@ -8,7 +8,7 @@ import { contents, startWholeBot, type WholeBotOptions } from './support/whole-b
 const OPEN = callTool('open_vault');
 const WRITE = callTool('write_board', { text: 'hello' });
 
-/** The whole bot with a vault, and a model that makes the calls it is told to make and repeats what came of them. */
+/** The whole bot with a vault, and a model that makes the requested calls and repeats their outcomes. */
 async function openVault(options: Pick<WholeBotOptions, 'more'> = {}) {
   let step: ModelStep = say('Hello.');
   const model = await startOpenAiStandIn({
@@ -23,12 +23,12 @@ async function openVault(options: Pick<WholeBotOptions, 'more'> = {}) {
     bot,
     model,
     done: vault.done,
-    /** What the bot says when the model makes that call for a member. */
+    /** The bot's messages when the model makes this call for a member. */
     async calls(call: ModelStep, from = bot.alice, where = bot.general): Promise<readonly LocalMessage[]> {
       step = call;
       return bot.hears('!ai Go on', from, where);
     },
-    /** What the bot says when a member reacts 👍 to a card. */
+    /** The bot's messages when a member reacts with 👍 to a card. */
     async approves(card: LocalMessage | undefined, from = bot.alice): Promise<string> {
       if (card?.content.startsWith('📋') !== true) throw new Error(`this is no card: ${card?.content}`);
       return contents(await bot.saidDuring(() => from.react(card, '👍'))).join('\n');

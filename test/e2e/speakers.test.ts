@@ -112,7 +112,7 @@ describe('what the bot says', () => {
 });
 
 const FORGED = ['Claude', 'System', 'Cinnabar', 'bob', 'Human', 'Assistant'];
-/** What a model could take for the end of a line. */
+/** Texts that a model could read as the end of a line. */
 const LINE_ENDS = ['\n', '\n\n', '\r\n', '\u2028', '\u2029', '\u0085', '\v', '\f', '\n\u200b', '\n\u2060', '\n\ufeff'];
 
 const ROUTES = [
@@ -121,13 +121,13 @@ const ROUTES = [
   { route: 'Anthropic', provider: 'anthropic', api: 'responses' },
 ] as const;
 
-/** Every text in a request, as a flat list. */
+/** All texts in a request, as a flat list. */
 function texts(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : [];
 }
 
-/** Lines that begin with a speaker's name, when everything that nobody sees is left out. */
+/** Lines that begin with a speaker's name, after removing invisible characters. */
 function speakersIn(body: unknown): readonly string[] {
   return linesOf(body).flatMap((line) => /^[\p{Cf}\p{Cc}]*([^\s:][^:]{0,40}):/u.exec(line)?.[1] ?? []);
 }
@@ -136,7 +136,7 @@ function linesOf(body: unknown): readonly string[] {
   return texts(body).flatMap((text) => text.split(/[\n\r\u2028\u2029\u0085\v\f]/u));
 }
 
-/** Under which names something is said in a request. */
+/** The speaker names under which a text occurs in a request. */
 function namesFor(body: unknown, words: string): readonly string[] {
   return linesOf(body).flatMap((line) => new RegExp(`^([^:]{1,40}): ${words}$`, 'u').exec(line)?.[1] ?? []);
 }
@@ -170,7 +170,7 @@ for (const { route, provider, api } of ROUTES) {
         const speakers = speakersIn(body).map((name) => name.trim().normalize('NFKC'));
         for (const reserved of ['Cinnabar', 'System', 'SYSTEM', 'Assistant'])
           expect(speakers, nick).to.not.include(reserved);
-        // In what is cached people keep the names that they had; however they are called, nobody speaks under another's name.
+        // In cached messages users keep their earlier names; no name is used for two users.
         const [alices, bobs] = [namesFor(body, 'do as alice says'), namesFor(body, 'I do not')];
         expect([alices.length > 0, bobs.length > 0], nick).to.deep.equal([true, true]);
         expect(alices.filter((name) => bobs.includes(name))).to.deep.equal([]);

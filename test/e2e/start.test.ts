@@ -53,7 +53,7 @@ describe('npm start with a token', function () {
   it('says alone and in a cluster why a database cannot be used, without a stack trace', async () => {
     await using discord = await startLocalDiscord();
     const { bot } = inhabit(discord);
-    // No program listens on this port.
+    // A port without a server.
     const env = {
       ...environment(discord, bot.token),
       DATABASE_URL: 'postgres://cinnabar:hunter2@127.0.0.1:1/cinnabar',
@@ -107,7 +107,7 @@ describe('npm start with a token', function () {
   it('starts again at `!bot restart`, says so where that was said, and stays down after `!bot shutdown`', async () => {
     await using discord = await startLocalDiscord();
     const { you, bot, general } = inhabit(discord);
-    // As `npm start` says it to the process that it begins.
+    // The value that `npm start` passes to its child process.
     const CINNABAR_LAUNCHER = JSON.stringify([PROGRAM, 'start']);
     const { ended, prints } = start({ ...environment(discord, bot.token), CINNABAR_LAUNCHER });
     await prints(/ready/);

@@ -31,7 +31,7 @@ describe('a task, from the command to its end', () => {
     const { id } = await office.give('Tidy the shelves');
     const thread = await office.thread(id);
 
-    // The question pings whom it is for, and only they can answer it.
+    // The question mentions its addressee, the only member who can answer it.
     await office.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
     await host.settled();
     const question = office.saying(thread, 'Which shelf shall I tidy?');
@@ -41,7 +41,7 @@ describe('a task, from the command to its end', () => {
     expect(foreign.response?.content).to.include('Only the member who asked for this task can answer');
     host.alice.click(question, 'Shelf B');
 
-    // The first note is denied, and the model is told why; the second is approved.
+    // The first note is denied with a reason for the model; the second is approved.
     await office.when(id, ({ status }) => status === 'waiting_approval');
     await host.settled();
     const card = office.saying(thread, 'tidy shelf B');

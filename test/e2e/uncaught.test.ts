@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { useFolder } from '../core/plugins/support/folder.js';
 import { useCommandLine } from './support/command-line.js';
 
-/** Lets an error get away when its name is said. */
+/** A plugin with commands that cause uncaught errors. */
 const clumsy = (name: string, expression: string) => `import { connect } from 'node:net';
 import { definePlugin } from '@cinnabar/sdk';
 const fail = () => {
@@ -53,7 +53,7 @@ describe('an error that nothing catches', function () {
       DISCORD_TOKEN: bot.token,
     });
     await prints(/ready/);
-    // An error of the system has no line of the plugin. The first such error, at the latest, has Node track who opens what.
+    // A system error contains no line of the plugin. From the first one on, at the latest, Node tracks the creators of resources.
     you.say(general, 'socket');
     await prints(/uncaught exception/, 'err');
     for (const name of ['callback', 'promise', 'socket']) {

@@ -5,23 +5,23 @@ import { recordExchanges } from '../../support/discord-openapi/record.js';
 import { withoutStalls } from '../../support/stalls.js';
 import { leaveUnwatched } from '../../support/untranslated/hooks.js';
 
-/** What a developer may have set for themselves must not decide a test. */
+/** A developer's own settings must not affect the tests. */
 const NOT_INHERITED = /^(DISCORD|CINNABAR|OPENAI|ANTHROPIC|LETTA|LOG_LEVEL)/;
 
 export interface Run {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly out: string;
-  /** Standard error, but for the machine's own slowness. */
+  /** Standard error, without warnings about the speed of the machine. */
   readonly err: string;
 }
 
-/** The bot's own command line, as a process of its own. */
+/** The bot's command line in a separate process. */
 export interface CommandLine {
   readonly child: ChildProcessWithoutNullStreams;
   /** Resolves as soon as standard output (or error) so far matches; rejects when the process ends without it. */
   prints(pattern: RegExp, stream?: 'out' | 'err'): Promise<string>;
-  /** What it has written on standard error so far. */
+  /** The output on standard error so far. */
   errors(): string;
   /** Resolves when the process has ended. */
   readonly ended: Promise<Run>;
@@ -30,13 +30,13 @@ export interface CommandLine {
 type Environment = Readonly<Record<string, string>>;
 
 export interface CommandLines {
-  /** Starts `cinnabar start` with nothing of the developer's own environment. Input stays open until it is ended. */
+  /** Starts `cinnabar start` without the developer's environment. Input stays open until it is ended. */
   start(env: Environment, args?: readonly string[]): CommandLine;
-  /** Plays all of the input on the local Discord of `cinnabar start`, and waits for the end. */
+  /** Sends all input to the local Discord of `cinnabar start`, and waits for the end of the process. */
   play(dataDir: string, input: readonly string[] | Buffer, env?: Environment): Promise<Run>;
 }
 
-/** For the tests of a suite; no process outlives its test. */
+/** For the tests of a suite: every process ends with its test. */
 export function useCommandLine(): CommandLines {
   const running = new Set<ChildProcessWithoutNullStreams>();
   afterEach(() => {
@@ -58,7 +58,7 @@ export function useCommandLine(): CommandLines {
   };
 }
 
-/** Starts the command line with nothing of the developer's own environment. Whoever starts it ends it. */
+/** Starts the command line without the developer's environment. The caller ends it. */
 export function startCommandLine(env: Environment, args: readonly string[]): CommandLine {
   const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name));
   leaveUnwatched();
@@ -73,7 +73,7 @@ export function startCommandLine(env: Environment, args: readonly string[]): Com
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     seen.err += text;
   });
-  // Whoever ends early has not read everything.
+  // A process that ends early does not read its whole input.
   child.stdin.on('error', () => undefined);
   const ended = once(child, 'close').then((): Run => {
     recording.publish();

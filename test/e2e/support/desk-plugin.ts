@@ -1,4 +1,4 @@
-/** A plugin folder with a button, a menu and a form, as somebody outside would write it. */
+/** A plugin folder with a button, a menu and a form, like that of a third party. */
 export const DESK = {
   'plugins/desk/package.json': { name: 'cinnabar-desk', version: '1.0.0', type: 'module' },
   'plugins/desk/index.ts': `

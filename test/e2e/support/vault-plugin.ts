@@ -1,6 +1,6 @@
 import { definePlugin, z } from '@cinnabar/sdk';
 
-/** Tools for moderators and for everybody, and what has been done with them. */
+/** Tools for moderators and for everyone, and a record of their effects. */
 export function createVault() {
   const done: string[] = [];
   const plugin = definePlugin({

@@ -4,17 +4,17 @@ import type { LocalChannel, LocalMessage, LocalUser } from '@cinnabar/local-disc
 import type { Plugin } from '@cinnabar/sdk';
 
 export interface WholeBotOptions extends Omit<TestHostOptions, 'plugins'> {
-  /** Beside the bundled ones: folders, or plugins in memory. */
+  /** Plugins in addition to the bundled ones: folders, or plugins in memory. */
   readonly more?: readonly (string | Plugin)[];
-  /** Bundled ones that are left out. */
+  /** Ids of bundled plugins to omit. */
   readonly without?: readonly string[];
 }
 
-/** The bot as it comes, in its local Discord. */
+/** The bot with its bundled plugins on a local Discord. */
 export interface WholeBot extends TestHost {
-  /** Somebody says something, the bot does what follows from it; what it has said meanwhile. */
+  /** Sends a message, and waits until all work is done. @returns the bot's messages meanwhile */
   hears(text: string, from?: LocalUser, where?: LocalChannel): Promise<readonly LocalMessage[]>;
-  /** What the bot says while `task` happens and everything that follows from it. */
+  /** The bot's messages during `task` and all work that follows from it. */
   saidDuring(task: () => unknown): Promise<readonly LocalMessage[]>;
 }
 

@@ -32,7 +32,7 @@ describeChromium('the dashboard in a browser', () => {
   const start = (plugins: readonly string[]) =>
     createTestHost({ plugins, env: { CINNABAR_WEB: '0' }, printErrors: false });
 
-  /** A browser of its own, in which somebody has signed in. */
+  /** A separate browser with a signed-in user. */
   const visit = async (
     host: TestHost,
     userId: string,
@@ -42,7 +42,7 @@ describeChromium('the dashboard in a browser', () => {
     await followSignInLink(page, host.resolve(WebServer).signInLink(userId));
     return page;
   };
-  /** @returns a function that lets the held requests through */
+  /** @returns a function that releases the held requests */
   const holdBack = async (page: Page, url: string): Promise<() => void> => {
     const gate = new AbortController();
     const opened = once(gate.signal, 'abort');
@@ -92,7 +92,7 @@ describeChromium('the dashboard in a browser', () => {
     const form = page.locator('form').filter({ has: page.getByRole('heading', { name: 'Set a limit' }) });
     const [amount, unit] = [form.getByLabel('At most'), form.getByLabel('Unit')];
     await amount.fill('5');
-    // A request that the page itself does not send, as from an outdated page.
+    // A request that the current page does not send, as from an outdated page.
     await page.route('**/acts/set**', (route) => {
       const { input } = z.object({ input: z.record(z.string(), z.unknown()) }).parse(route.request().postDataJSON());
       return route.continue({ postData: JSON.stringify({ input: { ...input, amount: -1 } }) });

@@ -7,16 +7,16 @@ import { openPersonaHarness, plan } from '../../plugins/persona/harness.js';
 import { describeChromium, followSignInLink, launchChromium } from '../../support/chromium.js';
 
 const ATTACK = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
-/** Where Markdown ends and another language could begin. */
+/** Texts at which Markdown ends and another language could begin. */
 const LINK = '[x](javascript:alert(1)) [y](https://a.example/"onmouseover="alert(1)) `<b>`';
 
-/** In the browser: what the page's policy had to stop. */
+/** In the browser: the violations of the page's content security policy. */
 const NOTE_VIOLATIONS = `
   window.stopped = [];
   document.addEventListener('securitypolicyviolation', (event) =>
     window.stopped.push(event.violatedDirective + ' ' + event.blockedURI));
 `;
-/** In the browser: elements that nobody but a hostile word can have made, links that run something, and what did run. */
+/** In the browser: elements and links that only a hostile text can have created, and scripts that ran. */
 const FIND_MARKUP = `[
   ...[...document.querySelectorAll('main script, main img[src="x"]')].map((element) => element.outerHTML),
   ...[...document.querySelectorAll('main *')]
@@ -34,7 +34,7 @@ describeChromium('hostile words in the dashboard', () => {
   });
   after(() => browser.close());
 
-  /** Looks at pages of a server as its owner; whatever of them is markup, runs, or is stopped by the policy is a finding. */
+  /** Opens pages of a server as its owner, and reports markup from texts, executed scripts, and violations of the policy. */
   const look = async (
     host: TestHost,
     paths: readonly string[],
@@ -110,7 +110,7 @@ describeChromium('hostile words in the dashboard', () => {
   }).timeout(60_000);
 });
 
-/** A receipt whose words come from a model and from a member. */
+/** A receipt with texts from a model and from a member. */
 async function count(accounts: AccountsService, host: TestHost, userId: string): Promise<void> {
   const actor = { userId, guildId: host.guild.id, channelId: host.general.id };
   await accounts.record(receipt({ actor, at: host.clock.now(), model: ATTACK, trigger: `${ATTACK} ${LINK}` }));

@@ -17,7 +17,7 @@ import { accessibilityProblems, describeChromium, LATE_EFFECTS, launchChromium }
 
 const page = fileURLToPath(new URL('public', import.meta.resolve('@cinnabar/local-client/package.json')));
 const HOUR_MS = 3_600_000;
-/** In the browser: the pictures have come, and the newest message is in view. */
+/** In the browser: the pictures are loaded, and the newest message is in view. */
 const IS_AT_END = `(() => {
   const list = document.querySelector('.messages');
   const isLoaded = [...list.querySelectorAll('img')].every((image) => image.naturalWidth > 0);
@@ -75,10 +75,10 @@ const SURVEY: ModalComponentData = {
   ],
 };
 
-/** What the bot of these tests does. */
+/** The behaviour of the bot in these tests. */
 async function answer(interaction: Interaction): Promise<void> {
   if (interaction.isAutocomplete()) {
-    // Not by what the names begin with: a bot may know better.
+    // Suggests other names than those that begin with the text: the page must not filter them.
     const typed = interaction.options.getFocused();
     await interaction.respond(typed === 'lunch' || typed === '' ? DISHES : []);
   } else if (interaction.isChatInputCommand() && interaction.commandName === 'order') {
@@ -152,13 +152,13 @@ describeChromium('what a member does on the page of the local Discord', () => {
 
   const visit = async (options: Parameters<Browser['newContext']>[0] = {}, as = city.you): Promise<Page> => {
     const opened = await (await browser.newContext(options)).newPage();
-    // Sooner than the test's own limit, which says less.
+    // Below the test's own limit, whose error is less specific.
     opened.setDefaultTimeout(20_000);
     await opened.goto(city.discord.clientAddress(as));
     await opened.getByRole('textbox', { name: 'Message #general' }).waitFor();
     return opened;
   };
-  /** A channel of the test's own, shown on the page. */
+  /** Creates a channel for the test, and shows it on the page. */
   const enter = async (name: string): Promise<LocalChannel> => {
     const channel = city.guild.createChannel({ name });
     await window.getByRole('button', { name: `#${name}` }).click();
@@ -167,17 +167,17 @@ describeChromium('what a member does on the page of the local Discord', () => {
   };
   const box = (name: string) => window.getByRole('textbox', { name: new RegExp(`^Message .${name}$`) });
   const messages = () => window.getByRole('region', { name: 'Messages' });
-  /** The text stands among the messages; the bot's own failure is told in its place. */
+  /** Waits for a text among the messages; a failure of the bot is reported instead. */
   const reads = async (text: string | RegExp, where: Page = window) => {
     const found = where.getByRole('region', { name: 'Messages' }).getByText(text).first();
     await Promise.race([found.waitFor(), failed.then((error) => Promise.reject(error))]);
   };
 
-  /** Waits until that is so in the browser, looking at each frame. */
+  /** Waits for a condition in the browser, checked at each frame. */
   const until = async (expression: string) => {
     while ((await window.evaluate(expression)) !== true) await window.evaluate('new Promise(requestAnimationFrame)');
   };
-  /** Waits until it has the focus. */
+  /** Waits until the element has the focus. */
   const focusIn = (where: Locator) => where.and(window.locator(':focus')).waitFor();
 
   it('fills in a slash command by its hints, with what the bot suggests', async () => {
@@ -697,7 +697,7 @@ describeChromium('what a member does on the page of the local Discord', () => {
 
   it('opens where the browser is slower than the server', async () => {
     const context = await browser.newContext();
-    // Long after the guild has come.
+    // Effects run long after the guild has arrived.
     await context.addInitScript(LATE_EFFECTS);
     const slow = await context.newPage();
     await slow.goto(city.discord.clientAddress(city.you));

@@ -14,10 +14,10 @@ describeChromium('the page of the local Discord', () => {
   });
   after(() => browser.close());
 
-  /** A guild with two members; `port` and `key` as before, where it is the same server once more. */
+  /** A guild with two members. @param port, key of an earlier server, which this one replaces */
   const start = async (port?: number, key?: string) => {
     const discord = await startLocalDiscord({
-      // The same ids each time.
+      // Makes the ids reproducible.
       clock: { now: () => Date.UTC(2026, 0, 1) },
       ...(port && { port }),
       users: { page, ...(key && { key }) },

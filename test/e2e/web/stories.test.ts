@@ -12,7 +12,7 @@ const localClient = fileURLToPath(new URL('public', import.meta.resolve('@cinnab
 const WEB = { CINNABAR_WEB: '0' };
 const MINUTE_MS = 60_000;
 
-/** A command that takes a name with suggestions, and asks for the rest in a form. */
+/** A command whose option has suggestions, and which opens a form. */
 const guestBook = definePlugin({
   manifest: { id: 'guest-book', version: '1.0.0', description: 'A guest book' },
   setup({ command, component }) {
@@ -117,7 +117,7 @@ describeChromium('what people do in a browser', () => {
     await page.getByLabel('Your answer').fill('Seven');
     await page.getByRole('button', { name: 'Answer' }).click();
     await harness.when(id, ({ pendingQuestion }) => pendingQuestion?.text === 'Which wine?');
-    // The page follows by itself, within a second.
+    // The page updates itself within a second.
     await host.advance(1_500);
     await page.getByText('Which wine?', { exact: true }).waitFor();
 

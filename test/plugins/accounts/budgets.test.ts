@@ -19,7 +19,7 @@ describe('accounts: budgets', () => {
     };
     return { host, accounts, alice, bob, answer };
   };
-  /** The day of the test begins here. */
+  /** Advances to midnight. */
   const toMidnight = (host: TestHost) => host.advance(24 * HOUR - (host.clock.now() % (24 * HOUR)));
 
   it('without a limit allow everything', async () => {

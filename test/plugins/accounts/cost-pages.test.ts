@@ -38,7 +38,7 @@ describe('accounts: cost in the dashboard', () => {
         const titled = (title: string) => blocks.find((block) => block.title === title);
         return {
           rows: (title: string) => titled(title)?.rows?.map(({ cells }) => cells),
-          /** What each series comes to in all. */
+          /** The sum of each series. */
           plotted: (title: string) =>
             titled(title)?.series?.map(({ name, points }) => [name, points.reduce((sum, [, value]) => sum + value, 0)]),
         };

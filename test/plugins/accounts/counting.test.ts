@@ -6,7 +6,7 @@ import { receipt } from './receipt.js';
 describe('accounts: what is counted', () => {
   const till = async () => {
     const memory = createMemoryDriver();
-    /** How many more documents can be written before the disk is full. */
+    /** Number of documents that can be written before the disk is full. */
     let room = Number.POSITIVE_INFINITY;
     const driver = {
       ...memory,

@@ -13,7 +13,7 @@ describe('accounts: budgets of a server, set from Discord', () => {
   before(async () => {
     host = await createTestHost({ plugins: ['accounts', 'admin'] });
     say = answering(host);
-    // To the first of a month.
+    // Advances to the first of a month.
     const now = new Date(host.clock.now());
     await host.advance(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - now.getTime());
   });

@@ -9,7 +9,7 @@ const BEARER = 'cinnabar_mcp_abcdefghijklmnopqrstuvwxyz';
 const PICTURE = Buffer.alloc(3_000, 7).toString('base64');
 const HOUR_MS = 60 * 60_000;
 
-/** A mind that has nothing to do with the chat, and shows its model a picture. */
+/** A responder apart from `chat`, which sends a picture to its model. */
 const painter = definePlugin({
   manifest: { id: 'painter', version: '1.0.0', description: 'Looks at pictures' },
   inject: { llm: Llm },
@@ -63,13 +63,13 @@ async function start(steps: readonly ModelStep[], settings: Record<string, Recor
     await browser.signIn(user.id);
     const open = (page: string, query: Readonly<Record<string, string>>) =>
       browser.get(`/api/pages/accounts/${page}?${new URLSearchParams({ guild: guild.id, ...query })}`);
-    /** The page of the newest receipt. */
+    /** The page of the latest receipt. */
     const answer = async () => {
       const [receipt] = await receipts();
       if (receipt === undefined) throw new Error('There is no receipt.');
       return open('answer', { channel: general.id, mind: receipt.mind, id: receipt.id });
     };
-    /** What it leads to: each request. */
+    /** The links of the receipt to its requests. */
     const links = async () => {
       const { blocks } = rowsOf.parse((await answer()).body).view;
       const { rows = [] } = blocks.find(({ title }) => title === 'What the model was told') ?? {};

@@ -73,7 +73,7 @@ describe('!why about a message that was not answered', () => {
     const reply = host.alice.say(host.general, '!open', { replyTo: answer });
     await host.settled();
     expect(await ask(host.alice, reply)).to.include('It is a command in reply to another bot');
-    // A command in reply to another bot is for that one: a mention is for this one.
+    // A prefix command in reply to another bot is for that bot; a mention is for this one.
     host.you.say(host.general, `${host.bot} why`, { replyTo: answer });
     await host.settled();
     expect(host.general.messages.at(-1)?.content).to.include('It was written by a bot or a webhook');

@@ -105,7 +105,7 @@ describe('admin: backups', () => {
     expect(readdirSync(elsewhere.path)).to.have.length(1);
     expect(existsSync(join(host.dataDir, '.snapshot'))).to.equal(false);
 
-    // As from before the clock was set right, and a link that leads nowhere.
+    // A file from before a correction of the clock, and a broken link.
     const future = 'cinnabar-29990101T000000000Z-auto.tar.gz';
     writeFileSync(join(elsewhere.path, future), 'x');
     symlinkSync(join(elsewhere.path, 'gone'), join(elsewhere.path, 'cinnabar-20200101T000000000Z-auto.tar.gz'));

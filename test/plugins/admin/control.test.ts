@@ -150,7 +150,7 @@ describe('admin: controls', () => {
       ]);
       expect(await answer('Cancel')).to.match(/Not done\.$/);
       expect(await say(host.you, '!set shop sign')).to.include('`closed`');
-      // A moderator of the settings may change the server's and their own: which of them, has to be said.
+      // A moderator with access to the settings may change the server's and their own, and has to choose.
       expect(await say(host.you, '!unset shop')).to.include('several kinds of settings');
       await say(host.you, '!unset shop guild');
       expect(await answer('Take them back')).to.equal(

@@ -17,14 +17,14 @@ const vault = definePlugin({
   },
 });
 
-/** Something that stands in the way of a member's command, tool or question. */
+/** An obstacle for a member's command, tool or question. */
 interface Obstacle {
   readonly title: string;
   readonly what: string;
   put(host: TestHost): unknown;
-  /** Of the obstacle that has to be named first. */
+  /** The obstacle that has to be named first. */
   readonly named: RegExp;
-  /** What takes it away where the remedy is no command. */
+  /** Removes the obstacle when the remedy is no command. */
   help?(host: TestHost): unknown;
 }
 
@@ -58,7 +58,7 @@ describe('admin: what !diagnose says is what happens', () => {
   };
   const asYou = (text: string) => say(host.you, text);
   const actor = () => ({ userId: host.alice.id, guildId: host.guild.id, channelId: host.general.id });
-  /** The first obstacle and its remedy; `undefined` when nothing stands in the way. */
+  /** The first obstacle and its remedy; `undefined` without an obstacle. */
   const diagnose = async (what: string) => {
     await host.advance(40_000);
     const text = await asYou(`!diagnose ${host.alice} ${what}`);
@@ -66,12 +66,12 @@ describe('admin: what !diagnose says is what happens', () => {
     if (obstacle === undefined) expect(text).to.include('Nothing stands in the way here.');
     return obstacle === undefined || remedy === undefined ? undefined : { obstacle, remedy };
   };
-  /** Whether the real thing works for the member. */
+  /** Whether the command, tool or question works for the member. */
   const works = async (what: string): Promise<boolean> => {
     if (what === 'count_gold') {
       const request = { name: what, arguments: {}, actor: actor(), origin: 'test' };
       const outcome = await host.resolve(Tools).invoke(request);
-      // What is asked about first is not refused.
+      // A call with a confirmation card is not refused.
       return outcome.status === 'done' || outcome.status === 'deferred';
     }
     const answers: Readonly<Record<string, string>> = {

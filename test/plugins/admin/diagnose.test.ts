@@ -65,7 +65,7 @@ describe('admin: switches and diagnoses', () => {
     await say(host.you, '!command disable help');
     expect(await press('Switch it off all the same')).to.equal('`help` is off here now.');
     expect(await say(host.you, '!command list')).to.equal('Off here: `help`');
-    // The owner of the bot, and of the server.
+    // The user is the owner of the bot and of the server.
     expect(await say(host.you, '!help')).to.include('What I can do for you here');
     await say(host.you, '!command enable help');
   });
@@ -99,7 +99,7 @@ describe('admin: switches and diagnoses', () => {
     expect(await say(host.you, '!tool list admin')).to.include('`admin` is neither a plugin with tools');
   });
 
-  // No more than ten in half a minute.
+  // The limit is ten commands in half a minute.
   beforeEach(() => host.advance(30_000));
 
   it('!diagnose names the first obstacle and what removes it, in the order in which things have to work', async () => {

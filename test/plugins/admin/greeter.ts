@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A plugin on disk that says hello, in a version and with a greeting that a test can change. */
+/** A plugin on disk with a command for a greeting; tests can change its version and greeting. */
 export interface Greeter extends AsyncDisposable {
   readonly folder: string;
   write(version: string, greeting: string): Promise<void>;

@@ -1,7 +1,7 @@
 import type { TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 
-/** Says something and resolves with what the bot answers: one text, however many messages. */
+/** Sends a message, and resolves with the text of all answers of the bot. */
 export function answering(host: TestHost): (user: LocalUser, text: string) => Promise<string> {
   return async (user, text) => {
     const before = host.general.messages.length;

@@ -37,7 +37,7 @@ const dice = definePlugin({
   },
 });
 
-/** Much of everything. */
+/** A plugin with many commands, options and tools. */
 const workshop = definePlugin({
   manifest: { id: 'workshop', version: '1.0.0', description: 'Full of things' },
   setup({ group, tool }) {

@@ -5,7 +5,7 @@ import { openBrowser } from '../web/browser.js';
 
 const SECRET = 'sk-ant-REDACTED-BY-THE-LOG-0123456789abcdef';
 
-/** A plugin whose command logs an entry of three levels. */
+/** A plugin whose command logs an entry at each of three levels. */
 const diary = definePlugin({
   manifest: { id: 'diary', version: '1.0.0', description: 'Logs', intents: ['GuildMessages', 'MessageContent'] },
   setup({ command, log }) {
@@ -36,13 +36,13 @@ const pageSchema = z.object({
   }),
 });
 
-/** The entries that the page shows; the status of an answer that is no page. */
+/** The entries on the page, or the status of an error response. */
 async function entriesOf(query: string, browser: ReturnType<typeof openBrowser>) {
   const { status, body } = await browser.get(`/api/pages/admin/log?${query}`);
   return status === 200 ? pageSchema.parse(body).view.blocks.flatMap(({ steps }) => steps) : status;
 }
 
-/** A line is in its file a little after it was logged. */
+/** A log line is written to its file with a delay. */
 async function written(host: TestHost): Promise<void> {
   for (;;) {
     const { entries } = await host.resolve(LogReader).find({ text: 'the pen broke', limit: 1 });

@@ -7,7 +7,7 @@ import { readLogs } from '../../support/log-files.js';
 
 const VALUE = 'sk-hunter2-hunter2-hunter2';
 
-/** What the running version of the bank has been given. */
+/** The secret that the running version of the plugin `bank` received. */
 let given: string | undefined;
 const bank = definePlugin({
   manifest: { id: 'bank', version: '1.0.0', description: 'Keeps money' },
@@ -131,7 +131,7 @@ describe('admin: secrets', () => {
     await host.settled();
     expect(theirs.deleted).to.equal(false);
     expect(JSON.stringify(await host.resolve(AuditLog).recent(host.guild.id, 50))).to.not.include('horse');
-    // The name that stood before the value is no secret.
+    // The name before the value is not secret.
     const actor = { userId: host.you.id, guildId: host.guild.id, channelId: host.general.id };
     host.resolve(AuditLog).record({ actor, act: 'secrets set BANK_KEY', outcome: 'done' });
     await host.settled();

@@ -261,13 +261,13 @@ describe('admin: the file of a server', () => {
     await fc.assert(
       fc.asyncProperty(content, async (chosen) => {
         const before = await exported();
-        // JSON is YAML.
+        // JSON is valid YAML.
         const plan = await files.plan(host.guild.id, JSON.stringify(chosen), actor());
         await plan.apply(actor());
         const after = await exported();
         expect((await files.plan(host.guild.id, after, actor())).differences).to.deep.equal([]);
         expect((await files.plan(host.guild.id, JSON.stringify(chosen), actor())).differences).to.deep.equal([]);
-        // And the export of another state leads back to it.
+        // The earlier export restores the earlier state.
         await (await files.plan(host.guild.id, before, actor())).apply(actor());
         expect(await exported()).to.equal(before);
       }),

@@ -15,7 +15,7 @@ describe('admin: commands that do not exist', () => {
     });
     say = answering(host);
   });
-  // Past the limit of suggestions.
+  // Advances past the rate limit of suggestions.
   afterEach(() => host.advance(61_000));
   after(() => host[Symbol.asyncDispose]());
 
@@ -46,7 +46,7 @@ describe('admin: commands that do not exist', () => {
     expect(await say(host.you, '!set nickname Max')).to.include('Did you mean `bot nick`?');
   });
 
-  /** Games, money, music, feeds and code. */
+  /** Unknown commands for games, money, music, feeds and code. */
   const NOTHING_LIKE_IT = (
     '8 8ball audioset audiostats autoplay bank bankset bump bumpplay bypasscooldowns choose debug disconnect economyset editrole eq eval flip genre gif ' +
     'gifr giphycreds hug imgur imgurcreds leaderboard llset lmgtfy local mock mockmsg movedeletedelay moveignoredchannels now pause payday payouts percent ' +

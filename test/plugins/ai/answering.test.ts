@@ -105,7 +105,7 @@ describe('ai: answers', () => {
     await using host = await createTestHost({ plugins: ['ai', mind.plugin] });
     const posted = () => host.discord.requests.of('POST', '/channels/:channelId/messages').length;
     const givenUp = async (before: number) => {
-      // discord.js repeats it three times by itself.
+      // discord.js itself tries again three times.
       while (posted() < before + 4) await host.discord.settled();
     };
     host.discord.faults.rest.fail(503, { method: 'POST', route: '/channels/:channelId/messages', times: 100 });
@@ -173,7 +173,7 @@ describe('ai: answers', () => {
     for (const text of ['one', 'two', 'three', 'four']) host.alice.say(host.general, `!ai ${text}`);
     host.bob.say(host.general, '!ai bob');
     await host.settled();
-    // In each member's order: who of two members is looked up first is open.
+    // The order of each member's messages is fixed; the order between two members is not.
     const texts = mind.turns.map(({ text }) => text);
     expect(texts.filter((text) => text !== 'bob')).to.deep.equal(['one', 'two']);
     expect(texts).to.include('bob').and.to.have.length(3);

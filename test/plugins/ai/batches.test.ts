@@ -7,7 +7,7 @@ const batches = { batches: true } as const;
 const told = (host: TestHost) => host.general.messages.filter(({ author }) => author.bot);
 const together = ({ earlier, text }: Turn) => [...earlier.map((turn) => turn.text), text];
 
-/** A mind that is busy with its first turn until the gate opens. */
+/** A responder whose first turn runs until the gate opens. */
 function busyMind(respond: (turn: Turn) => Promise<unknown>, traits: Parameters<typeof createMind>[2] = batches) {
   const gate = createGate();
   let first = true;

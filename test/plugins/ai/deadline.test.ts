@@ -82,7 +82,7 @@ describe('ai: an answer that takes long', () => {
       first.clock.advance(20 * SECOND);
       await first.discord.expectMessage({ content: /still working/ });
       await first.discord.settled();
-      // Nothing that the process does from now on reaches Discord or the disk.
+      // Blocks all further effects of the process on Discord and the disk.
       driver.kill();
       first.discord.faults.rest.fail(500, { times: Number.POSITIVE_INFINITY });
       let isOver = false;
@@ -183,7 +183,7 @@ describe('ai: an answer that takes long', () => {
     });
     host.alice.say(host.general, `${host.bot} hello`);
     await model.hanging();
-    // Without the limit it would be 200 s. What is left to do after the limit has its own short ones.
+    // Without the limit it would take 200 s. Work after the limit has separate short limits.
     for (let second = 0; second < 135; second += 1) {
       host.clock.advance(SECOND);
       await host.discord.settled();

@@ -1,6 +1,6 @@
 import { definePlugin, type Plugin, type ResponderDefinition, type Turn } from '@cinnabar/sdk';
 
-/** A responder for tests that notes what it is given. */
+/** A responder for tests that records its turns. */
 export interface Mind {
   readonly plugin: Plugin;
   readonly turns: readonly Turn[];
@@ -35,7 +35,7 @@ export function createMind(
   return { plugin, turns, begun };
 }
 
-/** Something to wait at until it is opened. */
+/** A gate that waits until it is opened. */
 export function createGate(): { readonly passed: Promise<void>; open(): void } {
   let open = () => {};
   const passed = new Promise<void>((resolve) => {

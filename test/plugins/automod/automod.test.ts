@@ -3,7 +3,7 @@ import { definePlugin, Moderation, type ModerationRequest, Tools } from '@cinnab
 import { expect } from 'chai';
 import { answering } from '../admin/harness.js';
 
-/** A record of what automod asks of the plugin of moderation. */
+/** A stand-in for the moderation plugin that records automod's requests. */
 function recorder() {
   const acts: ModerationRequest[] = [];
   const plugin = definePlugin({

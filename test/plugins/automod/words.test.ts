@@ -7,7 +7,7 @@ import { cpuMsOf } from '../../support/cpu-time.js';
 
 const finds = (words: readonly string[], text: string) => compileWords(words)(fold(text));
 
-/** The same by a regular expression, which is what the plugin must not use. */
+/** The same search with a regular expression, which the plugin must not use. */
 function oracle(words: readonly string[], folded: string): boolean {
   return words.some((word) => {
     const pattern = word.replace(/\*+/g, '*');
@@ -86,7 +86,7 @@ describe('automod: words', () => {
       times.push(Math.min(...runs));
     }
     process.stdout.write(`      ms a message: ${times.map((ms) => ms.toFixed(4)).join(', ')}\n`);
-    // 0.05 and 0.1 ms on an idle machine.
+    // 0.05 and 0.1 ms on an otherwise idle machine.
     for (const ms of times) expect(ms).to.be.below(0.5);
   });
 

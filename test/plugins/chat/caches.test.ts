@@ -14,7 +14,7 @@ async function open(settings: Readonly<Record<string, number>> = {}) {
   const folder = join(host.dataDir, 'cache', 'images');
   return {
     host,
-    /** @returns the pictures that the model is shown, as base64 */
+    /** @returns the pictures in the request to the model, as base64 */
     async ask() {
       host.alice.say(host.general, '!ai Well?');
       await host.settled();

@@ -19,7 +19,7 @@ async function start() {
     await browser.signIn(user.id);
     return browser.get(`/api/pages/chat/context?guild=${host.guild.id}&channel=${channelId}`);
   };
-  /** Each part with what is expected of the cache, and for how long a breakpoint at its end keeps it. */
+  /** Each part with the expected state of the cache, and the lifetime of the breakpoint at its end. */
   const parts = async () => {
     const { blocks } = pageOf.parse((await open(host.you, host.general.id)).body).view;
     const words = z.union([z.string(), z.object({ text: z.string() }).transform(({ text }) => text)]);

@@ -1,7 +1,7 @@
 import type { TestHost } from '@cinnabar/core/testing';
 import { definePlugin, type Plugin, ToolPolicies, UserError, z } from '@cinnabar/sdk';
 
-/** A plugin with tools for tests, and the things that have been taken with them. */
+/** A plugin with tools for tests, and a record of their calls. */
 export interface Shelf {
   readonly plugin: Plugin;
   readonly taken: readonly string[];
@@ -44,12 +44,12 @@ export function createShelf(): Shelf {
   return { plugin, taken };
 }
 
-/** Lets `look` run without a confirmation. */
+/** Allows `look` without a confirmation. */
 export async function letLook(host: TestHost): Promise<void> {
   await host.resolve(ToolPolicies).set(host.guild.id, 'look', 'allow');
 }
 
-/** Reacts to the newest card as alice. */
+/** Reacts to the latest card as alice. */
 export async function decide(host: TestHost, emoji: '👍' | '👎'): Promise<void> {
   const card = host.general.messages.findLast(({ reactions }) => reactions.length > 0);
   if (card === undefined) throw new Error('There is no card.');

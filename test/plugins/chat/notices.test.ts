@@ -11,14 +11,14 @@ import {
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 
-/** What a model is given to read of a conversation. */
+/** The conversation in a request to the model. */
 const readIn = ({ messages }: LlmRequest): string =>
   messages
     .flatMap(({ participant, content }) =>
       content.map((block) => `${participant}: ${'text' in block ? block.text : ''}`),
     )
     .join('\n');
-/** Words of the program about itself that this test provokes. */
+/** Texts of the host about itself that this test causes. */
 const BOOKKEEPING =
   /fresh|\$0|Read: |Cache: |Cost|Commands|is .* now|responder|Did you mean|budget|too many|reached its length limit|nothing to say|could not|try again|There is no/i;
 

@@ -4,7 +4,7 @@ import { type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import type { ParticipantMessage } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-/** Where the model goes on: every request ends so. */
+/** The completion target at the end of every request. */
 const TARGET = 'Cinnabar: ';
 
 describe('chat: what the model reads', () => {

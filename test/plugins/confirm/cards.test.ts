@@ -11,7 +11,7 @@ const LABELS = new Map([
   ['gear_preferences', 'Gear Preferences'],
 ]);
 
-/** The card of a call, as the host makes it from the party's own words. */
+/** The card of a call, rendered by the host with the party's texts. */
 function cardOf(input: Readonly<Record<string, unknown>>): CallCard {
   return {
     sentence: `I'll add ${input.name} to your party`,
@@ -166,7 +166,7 @@ describe('confirmation card', () => {
       });
 
       it('fits into a message, struck through as well, whatever the arguments; and hides none of them', () => {
-        // Few are long: thirty values of 1,500 characters take a second to draw, and show no more than three.
+        // Few values are long: thirty values of 1,500 characters take a second to generate, and show no more than three do.
         const value = fc.oneof(
           { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 1500, size: 'max' }) },
           { weight: 6, arbitrary: fc.string({ unit: anyCharacter, maxLength: 40 }) },

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { type Harness, inTime, openHarness } from './harness.js';
 
-/** What the bot says or shows next, however long its reconnecting takes. */
+/** The bot's next matching message or edit, independent of the duration of its reconnection. */
 const comes = ({ host }: Harness, content: RegExp) =>
   inTime(host, host.discord.expectMessage({ author: host.bot, content }));
 
-/** The connection breaks, and before it is back the requester presses 👍 and time passes. */
+/** The connection is lost; while it is, the requester presses 👍 and time passes. */
 async function pressWhileAway({ host, call, latest }: Harness, { seconds, lost }: { seconds: number; lost: boolean }) {
   await call(host.alice, { what: 'milk' });
   const { gateway } = host.discord.faults;

@@ -4,19 +4,19 @@ import { definePlugin, type Plugin, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { toldTo } from './harness.js';
 
-/** The whole way: a member says it, a model makes a call of it, the member confirms it, the party has it. */
+/** The whole flow: a member's message, the model's call, the member's confirmation, the change in the party. */
 async function openConversation(model: 'llm' | Plugin) {
   const host = await createTestHost({ plugins: ['ai', 'chat', 'party', 'confirm', model] });
   return {
     host,
-    /** The bot's messages that follow. */
+    /** The bot's messages in response. */
     async says(text: string) {
       const known = saidIn(host).length;
       host.alice.say(host.general, `!ai ${text}`);
       await host.settled();
       return saidIn(host).slice(known);
     },
-    /** The member's reaction to the bot's latest card, and what the bot says then. */
+    /** Adds the member's reaction to the bot's latest card. @returns the bot's next messages */
     async reacts(emoji: '👍' | '👎') {
       const known = saidIn(host).length;
       const card = saidIn(host).findLast(({ reactions }) => reactions.length > 0);
@@ -32,7 +32,7 @@ async function openConversation(model: 'llm' | Plugin) {
 }
 const saidIn = ({ general, bot }: TestHost) => general.messages.filter(({ author }) => author.id === bot.id);
 
-/** As it is said in the channel, which others read too. */
+/** The form of the text in a channel with several readers. */
 const forAlice = ({ host }: { readonly host: TestHost }, text: string) => toldTo(host.alice, text);
 
 const isCard = (content: string) => content.startsWith('📋 Confirmation Required');

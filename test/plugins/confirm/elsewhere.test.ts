@@ -4,7 +4,7 @@ import { openHarness } from './harness.js';
 
 const session = { id: 'task-1', name: 'this task' };
 
-/** A tool that takes effect in the server, wherever it is called. */
+/** A tool that takes effect in the server, independent of where it is called. */
 const courier = (guildOf: () => { readonly guildId: string; readonly channelId: string }) =>
   definePlugin({
     manifest: { id: 'courier', version: '1.0.0', description: 'Delivers' },

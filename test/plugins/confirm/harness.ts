@@ -17,11 +17,11 @@ import { ComponentType } from 'discord.js';
 
 export interface Harness extends AsyncDisposable {
   readonly host: TestHost;
-  /** What the tools ran with, in order. */
+  /** The inputs of the tools' runs, in order. */
   readonly runs: unknown[];
-  /** A model calls a tool on behalf of a member; resolves when the call is held, refused or over. */
+  /** Calls a tool as a model on behalf of a member; resolves when the call is held, refused or finished. */
   call(user: LocalUser, input: Readonly<Record<string, unknown>>, more?: CallOptions): Promise<Outcome>;
-  /** A model calls tools in one response. */
+  /** Calls tools in one response of a model. */
   callAll(
     user: LocalUser,
     inputs: readonly Readonly<Record<string, unknown>>[],
@@ -32,14 +32,14 @@ export interface Harness extends AsyncDisposable {
   /** The bot's latest message, which must exist. */
   latest(channel?: LocalChannel): LocalMessage;
   configure(key: string, value: string): Promise<void>;
-  /** Resolves once a tool has begun with "wait"; `release` lets it end. */
+  /** Resolves once a tool with the input "wait" has begun; `release` lets it end. */
   begun(): Promise<void>;
   release(): void;
 }
 interface CallOptions {
   readonly tool?: string;
   readonly channel?: LocalChannel;
-  /** The task that the call is part of. */
+  /** The task of the call. */
   readonly session?: ToolSession;
   readonly signal?: AbortSignal;
   readonly origin?: string;
@@ -106,7 +106,7 @@ function gate() {
   return { opened, open: () => open() };
 }
 
-/** Lets time pass until something is over that is tried again and again. */
+/** Advances the time until a repeated attempt has succeeded. */
 export async function inTime<T>({ discord, clock }: TestHost, promise: Promise<T>): Promise<T> {
   let over = false;
   const mark = () => {
@@ -114,25 +114,25 @@ export async function inTime<T>({ discord, clock }: TestHost, promise: Promise<T
   };
   promise.then(mark, mark);
   while (!over) {
-    // The host settles only once its handlers are over, and they wait for the clock.
+    // The host settles only after its handlers have ended, which wait for the clock.
     await discord.settled();
     clock.advance(1_000);
   }
   return promise;
 }
 
-/** What the bot answers to a decided card, as it says it to that member. */
+/** The bot's answer to a decided card, as this member reads it. */
 export function toldTo(user: LocalUser, text: string): string {
   return `${text}\n-# for ${user}`;
 }
 
-/** What the buttons of a row say. */
+/** The labels of a row's buttons. */
 export function labelsOf(row: LocalMessage['components'][number]): readonly (string | undefined)[] {
   if (row.type !== ComponentType.ActionRow) return [];
   return row.components.map((component) => ('label' in component ? component.label : undefined));
 }
 
-/** How a call that was held ended. */
+/** The outcome of a held call. */
 export function settledOf(outcome: Outcome): Promise<SettledOutcome> {
   if (outcome.status !== 'deferred') throw new Error(`it was not deferred, but ${JSON.stringify(outcome)}`);
   return outcome.settled;
@@ -164,7 +164,7 @@ function errands(runs: unknown[], wait: () => Promise<void>): Plugin {
       id: 'errands',
       version: '1.0.0',
       description: 'Tools for tests',
-      // Those of `confirm` and its command, too: when it is loaded again, the bot need not log in anew for them, which takes seconds.
+      // Includes the intents of `confirm`, so that the bot need not reconnect for them when it is loaded again, which takes seconds.
       intents: ['GuildMessages', 'GuildMessageReactions', 'DirectMessages', 'DirectMessageReactions', 'MessageContent'],
     },
     setup({ tool }) {

@@ -19,7 +19,7 @@ const value = fc.oneof(
   fc.array(fc.constantFrom('a', 'b', 1), { maxLength: 2 }),
   fc.dictionary(fc.constantFrom('a', '__proto__'), fc.constantFrom(1, 'a', null)),
 );
-/** Few values, so that two calls are often alike. */
+/** Few values, so that two calls are often equal. */
 const input = fc.dictionary(fc.constantFrom(...names), value);
 const chosen = fc.subarray(names).map((some) => new Set(some));
 const place = fc.constantFrom('1', '2');
@@ -27,7 +27,7 @@ const call = fc
   .record({ input, channelId: place })
   .map(({ input: given, channelId }) => ({ input: given, actor: { userId: '1', guildId: '1', channelId } }));
 
-/** A call and another one, often with the same arguments but for some values. */
+/** A call and another one, often with the same arguments except for some values. */
 const pair = call.chain((one) =>
   fc.tuple(
     fc.constant(one),
@@ -141,7 +141,7 @@ describe('a pattern of arguments', () => {
     expect(permits(destructive, { kind: 'any' })).to.equal(false);
   });
 
-  /** JSON with the keys of objects in order. */
+  /** JSON with sorted keys. */
   function sorted(of: unknown): string {
     if (typeof of !== 'object' || of === null || Array.isArray(of)) return json(of);
     return json([

@@ -8,7 +8,7 @@ import { type Harness, inTime, openHarness, settledOf, toldTo } from './harness.
 
 const POST = { method: 'POST', route: '/channels/:channelId/messages' } as const;
 
-/** The bot dies at once: what is stored at this moment is what the next one finds, and nothing more is said in Discord. */
+/** Kills the bot: the next process finds the stored state of this moment, and the old one sends no more messages. */
 async function crash(
   { host }: Harness,
   manner: 'idle' | 'busy' = 'idle',
@@ -18,7 +18,7 @@ async function crash(
   host.discord.faults.rest.clear();
   const gone = { times: Number.POSITIVE_INFINITY, body: { message: 'Unknown Message', code: 10008 } };
   for (const method of ['PATCH', 'POST', 'DELETE']) host.discord.faults.rest.fail(404, { method, ...gone });
-  // Handlers that are under way are waited for, on the test's clock.
+  // A stop waits for running handlers, on the test's clock.
   await (manner === 'idle' ? host.stop() : inTime(host, host.stop()));
   host.discord.faults.rest.clear();
   return { dataDir, [Symbol.asyncDispose]: () => rm(dataDir, { recursive: true, force: true }) };

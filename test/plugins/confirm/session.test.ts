@@ -7,7 +7,7 @@ import { type Harness, labelsOf, openHarness, settledOf, toldTo } from './harnes
 const session = { id: 'task-1', name: 'the task “Shopping”' };
 const labels = ({ components }: LocalMessage) => JSON.stringify(components).match(/(?<="label":")[^"]+/g);
 
-/** The requester opens "Like this" and sees what it would allow. */
+/** The requester opens "Like this", which shows what it would allow. */
 async function openChooser({ host, latest }: Harness): Promise<LocalMessage> {
   const { response } = await host.alice.click(latest(), 'Like this, in this task…').answered();
   if (response === undefined) throw new Error('nothing was shown');

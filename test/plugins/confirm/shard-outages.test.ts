@@ -6,7 +6,7 @@ import fc from 'fast-check';
 
 const SHARDS = 3;
 
-/** Hands the events of shards to those who listen. */
+/** Emits events of shards. */
 function emitter() {
   const listeners = new Map<unknown, (shardId: number) => unknown>();
   const on: Registrar['on'] = (event, handler) => {

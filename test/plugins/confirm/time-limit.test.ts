@@ -124,7 +124,7 @@ describe('time limit of a confirmation', () => {
   it('starts when Discord has confirmed the card, not when it was sent', async () => {
     await using harness = await openHarness();
     const { alice, discord, clock, settled } = harness.host;
-    // Discord has it, but its answer takes five minutes.
+    // Discord has received the request, but its response takes five minutes.
     const stop = discord.observe(({ type }) => {
       if (type !== 'messageCreate') return;
       stop();

@@ -153,7 +153,7 @@ describe('custom commands', () => {
     await store.forget(you.id);
     await host.settled();
     expect(await say(alice, '!mine')).to.equal('');
-    // The name is free again, for a command that can be changed.
+    // The name is free for a custom command again.
     expect(await say(you, '!cc create mine Hello')).to.include('is there');
     expect(await say(you, '!cc edit mine Bye')).to.include('changed');
     expect(await say(alice, '!mine')).to.equal('Bye');
@@ -226,7 +226,7 @@ describe('aliases', () => {
     await say(you, '!alias add twice greet');
     expect(await say(alice, '!twice Eve')).to.equal('Hello Eve and Bob');
     expect(await say(you, '!alias list')).to.include('`twice` → greet');
-    // A circle ends.
+    // A cycle of aliases ends.
     await say(you, '!alias delete greet');
     await say(you, '!alias add greet twice');
     expect(await say(alice, '!greet x')).to.equal('');

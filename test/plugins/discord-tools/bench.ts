@@ -4,7 +4,7 @@ import { type Actor, Identities, type Outcome, SettingsCatalog, Tools } from '@c
 
 export type Input = Readonly<Record<string, unknown>>;
 
-/** The end of a call, in short: whether it ran, and what was said about it. */
+/** The result of a call: whether it ran, and the text about it. */
 export interface Ended {
   readonly status: Outcome['status'];
   readonly text: string;
@@ -15,23 +15,23 @@ export interface Bench extends AsyncDisposable {
   readonly host: TestHost;
   readonly guild: LocalGuild;
   readonly general: LocalChannel;
-  /** Owner of the guild. */
+  /** The owner of the guild. */
   readonly owner: LocalUser;
-  /** May manage messages, channels, roles, threads, webhooks and members, below the bot. */
+  /** Has the permissions to manage messages, channels, roles, threads, webhooks and members; ranks below the bot. */
   readonly mod: LocalUser;
   readonly modRole: LocalRole;
   readonly alice: LocalUser;
   readonly bob: LocalUser;
-  /** In no guild with the bot. */
+  /** A user in no guild of the bot. */
   readonly stranger: LocalUser;
   call(user: LocalUser, tool: string, input: Input, more?: More): Promise<Ended>;
-  /** The text of a call that must have run. */
+  /** The result text of a call that must succeed. */
   done(user: LocalUser, tool: string, input: Input, more?: More): Promise<string>;
-  /** What was said of a call that must not have run. */
+  /** The error text of a call that must fail. */
   refused(user: LocalUser, tool: string, input: Input, more?: More): Promise<string>;
 }
 interface More {
-  /** Where it is called; #general by default. */
+  /** The channel of the call; default: #general. */
   readonly channel?: LocalChannel;
   readonly identity?: string;
   readonly key?: string;
@@ -52,12 +52,12 @@ interface BenchOptions extends Partial<TestHostOptions> {
   readonly mark?: 'line' | 'none';
 }
 
-/** A guild with the plugin: an owner, a moderator, plain members, and somebody from elsewhere. */
+/** A guild with the plugin: an owner, a moderator, plain members, and a user who is not a member. */
 export async function openBench(options: BenchOptions = {}): Promise<Bench> {
   const host = await createTestHost({ plugins: ['discord-tools'], ...options });
   const { discord, guild, general, you: owner, alice, bob } = host;
   for (const role of guild.roles.values()) if (role.botId !== undefined) guild.editRole(role, { position: 50 });
-  // In a new guild everybody may ping everybody, which would leave nothing to test.
+  // In a new guild everyone may mention @everyone, so that the permission could not be tested.
   const everyone = guild.everyone.permissions & ~(1n << 17n);
   guild.editRole(guild.everyone, { permissions: everyone });
   const modRole = guild.createRole({ name: 'Moderators', permissions: MODERATING, position: 20 });
@@ -65,7 +65,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
   guild.join(mod, { roles: [modRole] });
   const stranger = discord.createUser({ name: 'stranger' });
   await host.settled();
-  // Most tests are about what is sent, not about whose words it is.
+  // Most tests are about the sent message, without the name of its requester.
   const admin: Actor = { userId: owner.id, guildId: guild.id, channelId: general.id };
   const { speakFor = 'everyone', mark = 'none' } = options;
   await host.resolve(SettingsCatalog).set('discord-tools', 'speakFor', speakFor, admin);
@@ -117,7 +117,7 @@ function ended(outcome: Outcome): Ended {
   }
 }
 
-/** Lets an agent in, for the owner, with every tool there is, but only in some channels. */
+/** Adds an agent, as the owner, with every tool, but only in some channels. */
 export async function letIn(bench: Bench, identity: string, channels: readonly string[] | 'all'): Promise<void> {
   const { host, guild, general, owner } = bench;
   const tools = Object.fromEntries(

@@ -1,16 +1,16 @@
 import type { Input } from './bench.js';
 import type { Things } from './things.js';
 
-/** A call that works on a set of things, and who may make it. */
+/** A call on a set of objects, and the members who may make it. */
 export interface Call {
-  /** The owner and the moderator may make every one of them; a plain member only those. */
+  /** Whether a plain member may make it; the owner and the moderator may make every call. */
   readonly plain: boolean;
   readonly input: (things: Things) => Input;
 }
 
 const message = ({ channel, message }: Things) => ({ channelId: channel.id, messageId: message.id });
 
-/** A working call of every tool. A tool that is missing here fails the tests that go over all of them. */
+/** A valid call of every tool. Tests that iterate over all tools fail for a missing one. */
 export const CALLS: Readonly<Record<string, Call>> = {
   discord_send: { plain: true, input: ({ channel }) => ({ channelId: channel.id, message: 'hello there' }) },
   discord_read_messages: { plain: true, input: ({ channel }) => ({ channelId: channel.id }) },

@@ -2,7 +2,7 @@ import { definePlugin, RESULT_CHARACTERS, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { type Bench, openBench } from './bench.js';
 
-/** Returns, or fails with, 204,000 characters. */
+/** Returns 204,000 characters, or fails with an error of that length. */
 const library = definePlugin({
   manifest: { id: 'library', version: '1.0.0', description: 'Long books' },
   setup({ tool }) {

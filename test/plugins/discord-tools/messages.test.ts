@@ -104,7 +104,7 @@ describe('discord-tools: messages', () => {
     const slow = guild.createChannel({ name: 'slow' });
     await host.settled();
     const sending = { method: 'POST', route: '/channels/:channelId/messages' };
-    // The first request is taken by the hold, which ends at once; the second one fails.
+    // The fault `hold` takes the first request, and is released at once; the second request fails.
     const release = host.discord.faults.rest.hold(sending);
     host.discord.faults.rest.fail(403, { ...sending, body: { message: 'Missing Permissions', code: 50013 } });
     release();

@@ -3,7 +3,7 @@ import { type ToolInfo, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openBench } from './bench.js';
 
-/** The README's row of a tool, as far as its definition says it: name and arguments, risk, permissions. */
+/** The part of a tool's row in the README that follows from its definition: name and arguments, risk, permissions. */
 function rowOf({ name, risk, access, inputSchema }: ToolInfo): string {
   const required: unknown = inputSchema.required ?? [];
   const isRequired = (argument: string) => Array.isArray(required) && required.includes(argument);

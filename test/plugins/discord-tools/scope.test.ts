@@ -7,7 +7,7 @@ import { makeThings, type Things } from './things.js';
 const AGENT = 'test:aurora';
 const REAL_ID = /\d{16,20}/g;
 
-/** Tools that look over a whole guild: they answer, but only with what is in reach. */
+/** Tools that read a whole guild: they succeed, but return only objects in scope. */
 const LOOKING_OVER = [
   'discord_search_messages',
   'discord_list_servers',
@@ -15,7 +15,7 @@ const LOOKING_OVER = [
   'discord_get_forum_channels',
 ] as const;
 
-/** Roundabout ways, beside the plain call in `CALLS`, to something that is out of reach. */
+/** Indirect ways to objects out of scope, in addition to the plain call in `CALLS`. */
 const ROUNDABOUT: Readonly<Record<string, (secret: Things, bench: Bench) => readonly Input[]>> = {
   discord_send: ({ channel, message, thread }, { general }) => [
     { channelId: `<#${channel.id}>`, message: 'hi' },
@@ -131,7 +131,7 @@ describe('discord-tools: an agent with a grant for #general only', () => {
       }
       expect(worldOf(bench), 'the world').to.deep.equal(before);
 
-      // The same call is a good one: the person for whom the agent acts may make it.
+      // The same call is valid for the member for whom the agent acts.
       const { status, text } = await bench.call(bench.owner, tool, input(secret));
       expect(status, text).to.equal('done');
     });
@@ -192,7 +192,7 @@ function link(channel: Things['channel'], message?: Things['message']): string {
   return message === undefined ? base : `${base}/${message.id}`;
 }
 
-/** Everything that a tool could change anywhere but in #general. */
+/** Everything outside of #general that a tool could change. */
 function worldOf({ guild, general }: Bench): unknown {
   const channels = [...guild.channels.values(), ...guild.threads.values()].filter(
     (channel) => channel !== general && channel.parent !== general,
@@ -224,7 +224,7 @@ function idsOf({ channel, message, thread, forum, post, webhook, category, role,
   return [channel, message, thread, forum, post, category, role].map(({ id }) => id).concat(webhook, sent);
 }
 
-/** The same call with ids that belong to nothing. */
+/** The same call with unknown ids. */
 function inventIds(input: Input, kept: readonly string[]): Input {
   const text = JSON.stringify(input).replace(REAL_ID, (id) => (kept.includes(id) ? id : `2${id.slice(1)}`));
   const parsed: unknown = JSON.parse(text);

@@ -1,32 +1,32 @@
 import type { LocalChannel, LocalMessage, LocalRole, LocalUser } from '@cinnabar/local-discord';
 import type { Bench } from './bench.js';
 
-/** Something of every kind for tools to work on, all of it in one channel, one forum and one category. */
+/** An object of every kind for tools, all in one channel, one forum and one category. */
 export interface Things {
-  /** In every name and text of the set, and in no other. */
+  /** A word in every name and text of the set, and in no other. */
   readonly word: string;
   readonly guildId: string;
   readonly category: LocalChannel;
   readonly channel: LocalChannel;
-  /** Said by bob, with a 🔥 of bob and one of the bot. */
+  /** A message of bob, with 🔥 from bob and from the bot. */
   readonly message: LocalMessage;
-  /** Sent with `discord_send` for the owner. */
+  /** Id of a message sent with `discord_send` for the owner. */
   readonly sent: string;
   /** Started by bob. */
   readonly thread: LocalChannel;
   readonly forum: LocalChannel;
-  /** A post of bob's. */
+  /** A forum post of bob. */
   readonly post: LocalChannel;
-  /** Of the bot, in the channel. */
+  /** A webhook of the bot in the channel. */
   readonly webhook: string;
-  /** Low in the order; `member` has it, and the channel has permissions for it. */
+  /** A role of a low position, which `member` has, and for which the channel has an overwrite. */
   readonly role: LocalRole;
   readonly member: LocalUser;
 }
 
 let count = 0;
 
-/** Makes a set of things whose names and texts all contain a word of their own. */
+/** Creates a set of objects with a unique word in all names and texts. */
 export async function makeThings(bench: Bench): Promise<Things> {
   count += 1;
   const word = `zebra${count}`;
@@ -67,7 +67,7 @@ export async function makeThings(bench: Bench): Promise<Things> {
   };
 }
 
-/** The first id in a text that is not in a mention. */
+/** The first id in a text that is not part of a mention. */
 export function firstId(text: string): string {
   const id = /(?<![<#@&!\d])\d{16,20}(?!\d|>)/.exec(text)?.[0];
   if (id === undefined) throw new Error(`there is no id in: ${text}`);

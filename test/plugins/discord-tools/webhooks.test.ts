@@ -54,7 +54,7 @@ describe('discord-tools: webhooks', () => {
     const { mod, general, host } = bench;
     const webhookId = await create();
     const sending = { method: 'POST', route: '/webhooks/:webhookId/:token' };
-    // The first request is taken by the hold, which ends at once; the second one fails.
+    // The fault `hold` takes the first request, and is released at once; the second request fails.
     const release = host.discord.faults.rest.hold(sending);
     host.discord.faults.rest.fail(403, { ...sending, body: { message: 'Missing Permissions', code: 50013 } });
     release();

@@ -27,13 +27,13 @@ import { type WatchedClock, watchedClock } from '../../support/watched-clock.js'
 export const GLOBAL_SETTINGS = settingsOf(PROVIDERS);
 export const ENVIRONMENT = environmentOf(PROVIDERS);
 
-/** What `llm status` shows for settings and variables of the environment. */
+/** The output of `llm status` for these settings and environment variables. */
 export function statusOf(settings: object, env: object = {}): Promise<string> {
   const breakers = createBreakers(watchedClock(), recordingLogger());
   return describeStatus(createRouter(PROVIDERS), breakers, GLOBAL_SETTINGS.parse(settings), ENVIRONMENT.parse(env));
 }
 
-/** Every way to a model. */
+/** All providers, with their endpoints. */
 export const ROUTES = [
   { route: 'OpenAI Responses, streamed', provider: 'openai', api: 'responses', stream: true },
   { route: 'OpenAI Responses, whole', provider: 'openai', api: 'responses', stream: false },
@@ -57,7 +57,7 @@ const START = {
   bedrock: startBedrockStandIn,
   google: startGoogleStandIn,
 };
-/** Where each provider's key is looked for. */
+/** The environment variable of each provider's key. */
 const KEYS = {
   openai: { OPENAI_API_KEY: KEY },
   anthropic: { ANTHROPIC_API_KEY: KEY },
@@ -70,11 +70,11 @@ export interface Bench extends AsyncDisposable {
   readonly api: StandIn;
   readonly clock: WatchedClock;
   readonly logs: ReturnType<typeof recordingLogger>;
-  /** What the metrics have counted of each answer. */
+  /** The recorded usage of each answer. */
   readonly metered: readonly Usage[];
-  /** Aborts as when the plugin stops. */
+  /** Aborts as the stop of the plugin does. */
   stop(): void;
-  /** Changes a setting, as an owner would between two requests. */
+  /** Changes a setting, as an owner can between two requests. */
   set(values: Partial<GlobalSettings>): void;
 }
 
@@ -85,7 +85,7 @@ export interface BenchOptions extends StandInOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The service as the plugin builds it, on a stand-in of the route's provider. */
+/** The service as the plugin creates it, with a stand-in for the route's provider. */
 export async function openRoute(route: Route, options: BenchOptions = {}): Promise<Bench> {
   const withKey = options.withoutKey !== true;
   const { provider, api: endpoint, stream } = route;

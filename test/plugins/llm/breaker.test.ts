@@ -43,7 +43,7 @@ describe('llm breaker', () => {
     await times(9, bad('CINNABAR_LLM_REFUSED'));
     await times(9, bad('CINNABAR_LLM_RATE_LIMITED'));
     await times(9, { ok: false, failure: CANCELLED });
-    // A deadline of the caller that left no time to answer.
+    // A deadline of the caller that is too short for an answer.
     await times(9, {
       ok: false,
       failure: { code: 'CINNABAR_LLM_TIMEOUT', params: {}, retry: true, inconclusive: true },

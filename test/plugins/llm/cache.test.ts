@@ -12,7 +12,7 @@ function marked(participant: string, text: string, cacheControl: CacheControl) {
   return { ...from(participant, text), cacheControl };
 }
 
-/** What stands before each breakpoint on its own block, and how long it is kept, in the order of the prompt. */
+/** The text before each breakpoint in its block, and the breakpoint's lifetime, in order of the prompt. */
 function breakpoints(body: unknown): readonly string[] {
   const { tools, system, messages } = JSON.parse(JSON.stringify(body));
   const blocks = [

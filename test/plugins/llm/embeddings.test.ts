@@ -7,7 +7,7 @@ const [OPENAI, , , , ANTHROPIC, , BEDROCK, , GOOGLE] = ROUTES;
 const MODEL = { embeddingModel: 'embed-1' };
 const DELAY_MS = 700;
 
-/** Floats of 32 bits are less exact than what was asked for. */
+/** 32-bit floats are less precise than the expected values. */
 function expectNear(vector: Float32Array | undefined, wanted: readonly number[]) {
   expect(vector).to.have.length(wanted.length);
   wanted.forEach((value, index) => {
@@ -125,7 +125,7 @@ describe('llm embeddings: who makes them', () => {
     }
   });
 
-  /** As the owner is shown it; `undefined` where there are none. */
+  /** The route shown to the owner; `undefined` when there are no embeddings. */
   const routeOf = async (settings: object, env: object) => {
     const status = await statusOf(settings, env);
     const shown = /^\*\*Embeddings:\*\* (.*)$/m.exec(status)?.[1] ?? 'none: it answers offline';

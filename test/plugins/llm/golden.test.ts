@@ -6,7 +6,7 @@ const [, , , , ANTHROPIC] = ROUTES;
 const MODEL = 'claude-3-5-sonnet-20241022';
 const READ_ON = { role: 'user', content: '<cmd>cat untitled.txt</cmd>' };
 
-/** The messages as the provider would get them, written out and read again. */
+/** The messages as the provider would receive them, serialised and parsed. */
 async function messagesOf(request: Omit<LlmRequest, 'self'>): Promise<unknown> {
   await using bench = await openRoute(ANTHROPIC, { model: MODEL });
   const { body } = await bench.llm.render({ ...request, self: 'Claude' });
@@ -17,7 +17,7 @@ async function messagesOf(request: Omit<LlmRequest, 'self'>): Promise<unknown> {
 const chat = (...messages: ParticipantMessage[]) => messagesOf({ messages });
 const prefill = (...messages: ParticipantMessage[]) => messagesOf({ messages, mode: 'prefill' });
 
-/** The transformation examples that the design document gives. */
+/** The transformations in the examples of the design document. */
 describe('llm golden transformations', () => {
   describe('of the middleware', () => {
     it('prefill', async () => {

@@ -9,7 +9,7 @@ import { ask, from, GLOBAL_SETTINGS } from './bench.js';
 
 class ParrotError extends Error {}
 
-/** A provider that repeats the last message, and refuses to speak of cats. Its SDK is this class of errors. */
+/** A provider that repeats the last message, and refuses to talk about cats. Its SDK consists of this error class. */
 function parrot() {
   let loads = 0;
   const definition = defineProvider({

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { readBy } from './offline-model.js';
 
-/** What is said of who, how many and how: whatever of it is in a sentence has to be in the call. */
+/** Names, numbers and modifiers: any of them in a sentence has to be in the call. */
 const NAMES = ['V', 'Panam', 'Jackie', 'Will', 'Johnny Silverhand', 'Ko', 'Solo', 'Netrunner'];
 const NUMBERS = ['3', '-7', '12.5', '1,000', '50%', '7th'];
 const OPERATORS = ['+', '*', '/', '^', '%', '(', ')', '12 * (3+4)', '(1+2)*3', '2^10', '3 plus 4', '5!'];

@@ -33,7 +33,7 @@ describe('llm offline: matching', () => {
   });
   after(() => model[Symbol.asyncDispose]());
 
-  /** What an utterance is taken for: `tool {arguments}`. */
+  /** The call that the offline model makes for an utterance: `tool {arguments}`. */
   async function read(said: string, tools: readonly ModelTool[] = TOOLS): Promise<readonly string[]> {
     return (await readBy(model.llm, said, tools)).calls.map(({ name, input }) => {
       const sorted = Object.fromEntries(Object.entries(Object(input)).sort(([a], [b]) => a.localeCompare(b)));
@@ -182,7 +182,7 @@ describe('llm offline: matching', () => {
     it(`reads 4,000 characters of ${what} against 60 examples in well under a second`, async () => {
       const many = Array.from({ length: 20 }, (_, index) => ({ ...JOIN, name: `join${index}` }));
       const spentMs = () => cpuMsOf(() => read(said, many));
-      // A processor that others use, too, is slower at times.
+      // Other load on the machine slows some runs down.
       expect(Math.min(await spentMs(), await spentMs(), await spentMs())).to.be.below(800);
     });
   }

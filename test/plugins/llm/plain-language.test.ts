@@ -3,10 +3,10 @@ import { Llm, type ModelTool, Plugins, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { readBy } from './offline-model.js';
 
-/** What every server wants: members and admins say it in their own words. */
+/** The plugins that every server uses, with requests in members' and admins' own words. */
 const EVERYDAY = ['moderation', 'automod', 'roles', 'custom', 'reminders', 'welcome', 'logging'] as const;
 
-/** What is said in the place of a slot. */
+/** Example values of slots. */
 const SAID: Readonly<Record<string, string>> = {
   about: 'call Bob',
   add: 'heck',

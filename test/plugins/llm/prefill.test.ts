@@ -14,7 +14,7 @@ function scriptOf(...messages: readonly ParticipantMessage[]): string {
     .join('');
 }
 
-/** Reads a script by the rule that the system prompt states: what stands at the margin before a colon says who acts. */
+/** Parses a script by the rule in the system prompt: text at the margin before a colon names the speaker. */
 function margin(script: string): readonly string[] {
   return script.split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/).flatMap((line) => {
     const head = /^(\S[^:：︓﹕]*)[:：︓﹕]/u.exec(line)?.[1];

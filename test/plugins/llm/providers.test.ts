@@ -235,7 +235,7 @@ describe('llm: structured output', () => {
   it('is read from a fence in time that is in proportion', async () => {
     if (whole === undefined) throw new Error('no route gives whole answers');
     const output = { name: 'ruling', schema: z.object({ winner: z.string() }) };
-    // With white space that may end anywhere, this took seconds.
+    // A pattern that allows white space at any place took seconds.
     const hostile = `\`\`\`${'\n'.repeat(100_000)}x`;
     await using bench = await openRoute(whole, { script: () => say(hostile) });
     const answer = () =>

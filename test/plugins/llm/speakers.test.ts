@@ -7,7 +7,7 @@ import { ask, from } from './bench.js';
 
 const SELF = 'Cinnabar';
 
-/** What the model reads between two of its own turns. */
+/** The text that the model receives between two of its own turns. */
 function heard(...said: readonly (readonly [participant: string, text: string])[]): string {
   const { turns } = toTranscript(ask(said.map(([participant, text]) => from(participant, text))), () => undefined);
   return turns
@@ -16,7 +16,7 @@ function heard(...said: readonly (readonly [participant: string, text: string])[
     .join('');
 }
 
-/** Reads a text by the rule that the system prompt states: only a name at the very start of a line says who speaks. */
+/** Parses a text by the rule in the system prompt: only a name at the very start of a line names the speaker. */
 function speakersIn(text: string): readonly string[] {
   return text.split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/).flatMap((line) => {
     const name = /^(\S[^:]*):/.exec(line)?.[1];

@@ -7,7 +7,7 @@ const [, , , , ANTHROPIC] = ROUTES;
 const DELAY_MS = 700;
 const LONG = 'The quick brown fox jumps over the lazy dog, 你好, and is gone. 🎉\n\nEnd.';
 
-/** Everything that a caller was told, and what of it counts in the end. */
+/** The chunks that a caller received, and the final result. */
 function listen() {
   const told: (readonly [piece: string, restart: boolean])[] = [];
   return {

@@ -11,7 +11,7 @@ function turnsOf(...messages: readonly ParticipantMessage[]): readonly Turn[] {
   return toTranscript(ask(messages), () => undefined).turns;
 }
 
-/** A turn in one line: who, and what. */
+/** A turn in one line: speaker and content. */
 function brief(turn: Turn): string {
   if (turn.role === 'assistant')
     return `assistant: ${[wordsOf(turn), ...turn.calls.map(({ id }) => `<${id}>`)].join('')}`;

@@ -15,7 +15,7 @@ async function routes(vendors: object, env: object = {}, more: object = {}) {
   return createRouter(PROVIDERS).routes(GLOBAL_SETTINGS.parse({ vendors, ...more }), ENVIRONMENT.parse(env));
 }
 
-/** How the configuration refers to an environment variable. */
+/** A reference to an environment variable in the configuration. */
 const variable = (name: string) => `\${${name}}`;
 
 const problem = async (...parts: Parameters<typeof routes>) =>
@@ -126,7 +126,7 @@ describe('llm vendors', () => {
     const { vendorFor } = await routes(vendors, env, { model: 'grok-4' });
     expect(vendorFor('gpt-5').source).to.include({ key: 'sk-mine', baseUrl: 'https://api.openai.com/v1' });
     expect(vendorFor('grok-4').source).to.include({ key: 'xai-1', baseUrl: 'https://api.x.ai/v1' });
-    // The key for OpenAI must not go to somebody else's server.
+    // The key for OpenAI must not be sent to another vendor's server.
     expect(vendorFor('llama3').source).to.deep.equal({
       provider: 'openai',
       api: 'chat',
@@ -219,7 +219,7 @@ describe('llm vendors', () => {
       const resting = await failure('CINNABAR_LLM_PAUSED', () => bench.llm.complete(llama));
       expect(resting.message).to.include('30 s');
       expect(bench.openai.requests).to.have.length(5);
-      // Another model of the same vendor is another matter.
+      // The breaker of another model of the same vendor is separate.
       await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete({ ...HELLO, model: 'llama-4' }));
       expect((await bench.llm.complete(HELLO)).provider).to.equal('anthropic');
       expect((await bench.llm.complete({ ...llama, fallbacks: ['claude-3-opus'] })).provider).to.equal('anthropic');

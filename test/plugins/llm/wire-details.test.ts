@@ -6,7 +6,7 @@ import { ask, DICE, from, openRoute, ROUTES } from './bench.js';
 const [RESPONSES, , CHAT, , ANTHROPIC, , , , GOOGLE] = ROUTES;
 const SPEAKERS = ['1', '2', '3', '4', '5', '6'];
 
-/** How often a key occurs in a JSON document. */
+/** Number of occurrences of a key in a JSON document. */
 function count(document: unknown, key: string): number {
   return JSON.stringify(document).split(`"${key}":{`).length - 1;
 }

@@ -3,7 +3,7 @@ import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { definePlugin, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-/** Has the bot ask for the intent without which Discord tells nobody who joins. */
+/** Requests the intent without which Discord sends no joins. */
 const members = definePlugin({
   manifest: { id: 'members', version: '1.0.0', description: 'Knows who joins', intents: ['GuildMembers'] },
   setup: () => undefined,
@@ -18,7 +18,7 @@ describe('logging', () => {
   beforeEach(async () => {
     host = await createTestHost({ plugins: ['admin', 'moderation', 'logging', members] });
     log = host.guild.createChannel({ name: 'log' });
-    // For moderators: what is open to all may be told here.
+    // A channel for moderators, who may read events of all open channels.
     host.guild.overwrite(log, { for: host.guild.everyone, deny: ['ViewChannel'] });
     host.guild.overwrite(log, { for: host.bot, allow: ['ViewChannel', 'SendMessages', 'AttachFiles'] });
     await host.settled();
@@ -32,7 +32,7 @@ describe('logging', () => {
     host.you.say(host.general, `!set logging ${text}`);
     await host.settled();
   };
-  /** What is written once all batches have gone out. */
+  /** The log after all batches were sent. */
   const logged = async (): Promise<string> => {
     await host.settled();
     const before = log.messages.length;

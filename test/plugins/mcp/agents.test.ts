@@ -58,7 +58,7 @@ describe('an agent over MCP', function () {
     clients.push(client);
     return client;
   }
-  /** What it was refused with; `undefined` when it was not. */
+  /** The error of a refused call; `undefined` for an accepted one. */
   const refusalOf = (asked: Promise<unknown>) =>
     asked.then(
       () => undefined,

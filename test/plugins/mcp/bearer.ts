@@ -1,7 +1,7 @@
 import type { TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 
-/** Makes a token as a person would: by a command, whose answer comes in a direct message. */
+/** Creates a token with the command, whose answer is a direct message. */
 export async function mintToken(host: TestHost, by: LocalUser = host.you, more = ''): Promise<string> {
   by.say(host.general, `!mcp token create ${more}`.trim());
   await host.settled();
@@ -11,7 +11,7 @@ export async function mintToken(host: TestHost, by: LocalUser = host.you, more =
   return bearer;
 }
 
-/** Where the host says that it offers its tools. */
+/** The address of the tools, as reported by the host. */
 export async function endpointOf(host: TestHost): Promise<string> {
   host.you.say(host.general, '!mcp list');
   await host.settled();

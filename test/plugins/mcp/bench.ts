@@ -7,7 +7,7 @@ const script = fileURLToPath(new URL('./child.js', import.meta.url));
 /** Settings for the server of `child.ts`. */
 export const CHILD = { command: process.execPath, args: [script], tier: 'everyone', risk: 'hints' } as const;
 
-/** A host that has read the tools of its servers. */
+/** A host that has loaded the tools of its servers. */
 export async function openBench(
   servers: Readonly<Record<string, unknown>>,
   { plugins = [], settings, ...options }: Partial<TestHostOptions> = {},
@@ -21,7 +21,7 @@ export async function openBench(
   return host;
 }
 
-/** What the bot answers to its owner's command. */
+/** The bot's answer to a command of its owner. */
 export async function ask(host: TestHost, command: string): Promise<string> {
   host.you.say(host.general, command);
   await host.settled();
@@ -33,7 +33,7 @@ interface CallOptions {
   readonly onProgress?: (progress: ToolProgress) => void;
 }
 
-/** A model calls a tool on behalf of alice. */
+/** Calls a tool as a model on behalf of alice. */
 export function call(
   host: TestHost,
   name: string,
@@ -44,7 +44,7 @@ export function call(
   return host.resolve(Tools).invoke({ name, arguments: input, actor, origin: 'test', ...options });
 }
 
-/** What a call that is over says: its result, or why there is none. */
+/** The text of a finished call: its result, or the reason of the failure. */
 export function textOf(outcome: Outcome): string {
   switch (outcome.status) {
     case 'done':

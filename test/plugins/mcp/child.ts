@@ -1,4 +1,4 @@
-/** An MCP server over stdio that does what real ones do on bad days. Started by the tests, as a process of its own. */
+/** An MCP server over stdio with the faults of real ones, started by the tests in a separate process. */
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 
 const NOTHING = { type: 'object' } as const;
-/** Each level refers to the next one twice: 2^40 checks. */
+/** Each level contains two references to the next one: 2^40 checks. */
 const DOUBLING = {
   type: 'object',
   $defs: Object.fromEntries(
@@ -52,7 +52,7 @@ const tools: Tool[] = [
     name: 'unending',
     description: 'A result whose check takes for ever.',
     inputSchema: NOTHING,
-    // No linear engine reads a reference back.
+    // No engine with linear time supports back-references.
     outputSchema: { type: 'object', properties: { text: { type: 'string', pattern: '^((a+)+)\\1?$' } } },
   },
   { name: 'weird.name/with:signs', description: 'A name that no model takes.', inputSchema: NOTHING },
@@ -120,16 +120,16 @@ const handlers: Readonly<
   },
   ask,
   offspring(_, { port, detached, hidden }) {
-    // Ignores what ends its parent, and can be heard to live.
+    // A process that ignores the signals that end its parent; its open connection shows that it is alive.
     const program = `process.on('SIGTERM', () => {}); require('node:net').connect(${String(port)}, '127.0.0.1')`;
     const options = {
       stdio: 'ignore',
-      // A session, and with that a group, of its own.
+      // Runs in a separate session and process group.
       detached: detached === true,
       ...(hidden === true ? { env: {} } : {}),
     } as const;
     if (hidden === true) {
-      // Its parent ends at once: nothing leads from here to it.
+      // Its parent exits at once, so that the process has no link to this one.
       const parent = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(program)}], { stdio: 'ignore', detached: true, env: {} }).unref()`;
       spawn(process.execPath, ['-e', parent], options);
     } else spawn(process.execPath, ['-e', program], options);
@@ -142,7 +142,7 @@ const handlers: Readonly<
         try {
           writeSync(file, bytes);
         } catch (error) {
-          // The pipe is full for the moment.
+          // The pipe is temporarily full.
           if (!String(error).includes('EAGAIN')) throw error;
         }
       }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isPassed, runClientScenario, runServerScenarios, SERVER_SCENARIOS } from './conformance/scenarios.js';
 
-/** The whole of it is `npm run campaign -- mcp-conformance`. */
+/** The complete suite is `npm run campaign -- mcp-conformance`. */
 describe('the official MCP conformance suite', () => {
   it('finds nothing wrong with the server, in every scenario that applies', async function () {
     this.timeout(60_000);

@@ -60,7 +60,7 @@ describe('the tools of the host over MCP', function () {
     clients.push(client);
     return client;
   }
-  /** A token that acts as alice, made by the owner of the bot. */
+  /** A token that acts as alice, created by the owner of the bot. */
   const mintForAlice = (more = '') => mintToken(host, host.you, `<@${host.alice.id}> ${more}`.trim());
   const namesFor = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 

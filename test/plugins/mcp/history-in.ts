@@ -5,7 +5,7 @@ import { createManualClock } from '@cinnabar/sdk/testing';
 import { journalsIn } from '../../core/storage/fixture.js';
 import { recordingLogger } from '../../support/logs.js';
 
-/** The history of the bot `1`, in a folder. */
+/** The history of bot `1` in a folder. */
 export function historyIn(folder: string): HistoryJournals {
   const clock = createManualClock();
   return createHistoryJournals({
@@ -16,7 +16,7 @@ export function historyIn(folder: string): HistoryJournals {
   });
 }
 
-/** The history over journals, as the plugin keeps it. */
+/** The history with other journals. */
 export function historyOver(
   journals: Parameters<typeof createHistory>[0]['journals'],
 ): ReturnType<typeof createHistory> {

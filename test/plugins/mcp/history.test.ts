@@ -47,7 +47,7 @@ describe('the history of tool calls', () => {
   });
   afterEach(() => host[Symbol.asyncDispose]());
 
-  /** What is stored, by the hour. Ends the host. */
+  /** The stored history, by hour. Stops the host. */
   const journals = async () => {
     await host.stop();
     await using data = await openData(host.dataDir);
@@ -138,7 +138,7 @@ describe('the history of tool calls', () => {
     expect(await bought()).to.deep.equal(['tea', 'bread']);
   });
 
-  // PostgreSQL writes lines whole and puts others in their place in one step: a crash leaves neither half of a line nor a second copy there.
+  // PostgreSQL writes and replaces lines atomically: a crash leaves neither partial lines nor duplicates.
   if (!IN_POSTGRES) {
     const folder = () => join(host.dataDir, 'tools', host.bot.id, host.general.id);
 

@@ -11,7 +11,7 @@ const STREAM_TYPE = { 'content-type': 'text/event-stream' };
 const NOTHING = { type: 'object' };
 const MB = 1024 * 1024;
 
-/** One chunk again and again, for as long as anyone reads. */
+/** Repeats one chunk while the response is read. */
 function* endlessly(first: string, chunk: string, count: (bytes: number) => void): Generator<string> {
   yield first;
   for (;;) {
@@ -20,7 +20,7 @@ function* endlessly(first: string, chunk: string, count: (bytes: number) => void
   }
 }
 
-/** What each tool answers, after the head of the answer. */
+/** The endless response of each tool, after its beginning. */
 const ENDLESS: Readonly<Record<string, readonly [head: Record<string, string>, first: string, chunk: string]>> = {
   body: [JSON_TYPE, '{"jsonrpc":"2.0","id":1,"result":{"x":"', 'x'.repeat(64 * 1024)],
   event: [STREAM_TYPE, 'event: message\ndata: "', 'x'.repeat(64 * 1024)],
@@ -31,7 +31,7 @@ const ENDLESS: Readonly<Record<string, readonly [head: Record<string, string>, f
   ],
 };
 
-/** An MCP server over HTTP that never comes to an end. */
+/** An MCP server over HTTP whose responses never end. */
 async function openEndless() {
   let poured = 0;
   const server: Server = createServer(async (request, response) => {
@@ -53,7 +53,7 @@ async function openEndless() {
     const count = (bytes: number) => {
       poured += bytes;
     };
-    // It ends when the client goes.
+    // Ends when the client disconnects.
     return pipeline(Readable.from(endlessly(first, chunk, count)), response.writeHead(200, head)).catch(
       () => undefined,
     );

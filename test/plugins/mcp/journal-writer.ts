@@ -1,4 +1,4 @@
-/** Writes calls to `argv[2]` without end, and tells its parent how many are written. */
+/** Writes calls to `argv[2]` without end, and reports the number of written calls to its parent. */
 import { historyIn } from './history-in.js';
 
 const journals = historyIn(process.argv[2] ?? '');

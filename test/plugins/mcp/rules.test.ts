@@ -103,7 +103,7 @@ describe('what a server sends', () => {
   it('may be 64 MB in a minute, and as much in the next', () => {
     const clock = createManualClock();
     const check = createIntake(clock).watch('line');
-    // However short, a line counts as 4 KB.
+    // A line counts as at least 4 KB.
     const send = (lines: number) => check(bytes('\n'.repeat(lines)));
     send(15_000);
     expect(() => send(2_000)).to.throw(IntakeError, /more than 64 MB within a minute/);

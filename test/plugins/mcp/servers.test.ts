@@ -7,10 +7,10 @@ import { RESULT_CHARACTERS, type ToolProgress, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ask, CHILD, call, openBench, textOf } from './bench.js';
 
-/** A variable of the environment, as settings refer to it. */
+/** A reference to an environment variable in settings. */
 const reference = (name: string) => ['$', '{', name, '}'].join('');
 
-/** Resolves with each value that was pushed, one after another. */
+/** A queue of values that are awaited in order. */
 function createMailbox<T>() {
   const letters: T[] = [];
   let wake: () => void = () => undefined;
@@ -155,7 +155,7 @@ describe('an MCP server over stdio', function () {
 describe('the process of an MCP server', function () {
   this.timeout(60_000);
 
-  /** Unloads the plugin while a process that the server has started is alive; resolves when that has ended. */
+  /** Unloads the plugin while a child process of the server is alive; resolves when that has ended. */
   const outlive = async (how: Readonly<Record<string, unknown>>) => {
     await using host = await openBench({ child: CHILD });
     const listener = createServer().listen(0, '127.0.0.1');
@@ -201,7 +201,7 @@ describe('the process of an MCP server', function () {
     await endOrphans('another');
     await endOrphans('0123abcd');
     expect(await ended).to.deep.equal([null, 'SIGKILL']);
-    // Another part of the same run has begun it.
+    // A process that another part of this run has started.
     expect([own.exitCode, own.signalCode]).to.deep.equal([null, null]);
     own.kill('SIGKILL');
   });
@@ -215,7 +215,7 @@ describe('the process of an MCP server', function () {
     it(`is ended when it ${what}`, async () => {
       await using host = await openBench({ child: CHILD });
       await call(host, 'child_flood', how);
-      // Waits for its end.
+      // Waits for the end of the call.
       await call(host, 'child_patient');
       expect(await ask(host, '!mcp list')).to.match(why);
     });

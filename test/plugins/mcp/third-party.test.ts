@@ -61,7 +61,7 @@ describe('the reference server "everything"', function () {
   });
 
   it('is used by another host, over this one', async () => {
-    // The tokens are this host's: what the other one asks for goes through this one's access, policies and history.
+    // The tokens are this host's: requests of the other host are subject to this host's access rules, policies and history.
     await using middle = await openBench(
       { everything: { command: process.execPath, args: [script('server-everything')] } },
       { settings: { mcp: { listen: '127.0.0.1:0' } } },

@@ -26,7 +26,7 @@ describe('moderation: acts on members', () => {
       .and.include('case 2');
     expect(await say(mod, '!unwarn 1 wrong person')).to.equal('✓ The warning (case 1) is taken back.');
     expect(await say(mod, '!warnings @alice')).to.match(/: 2 points\n\*\*2\*\* .*\n\*\*1\*\* .* taken back/);
-    // Below five with the first one taken back.
+    // Below five points after the first warning was revoked.
     expect(await say(mod, '!warn @alice 2 again')).to.include('have 4 points now');
     expect(host.guild.bans.size).to.equal(0);
   });

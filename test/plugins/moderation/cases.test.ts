@@ -5,7 +5,7 @@ import { makeFolder } from '../../support/folder.js';
 import { type Harness, harnessOf, openHarness } from './harness.js';
 
 const DAY_MS = 86_400_000;
-/** The plain text of a message, without the marks that only bots read. */
+/** The plain text of a message, without invisible marks. */
 const plain = (text = '') => text.replaceAll(/[\u2063\u200B]/g, '').trimEnd();
 
 describe('moderation: cases', () => {

@@ -21,13 +21,13 @@ const BOT_PERMISSIONS: readonly PermissionName[] = [
 
 export interface Harness extends AsyncDisposable {
   readonly host: TestHost;
-  /** A moderator below the bot, with every permission that acts need. */
+  /** A moderator below the bot, with all permissions that the actions need. */
   readonly mod: LocalUser;
-  /** Says something in #general; resolves with what the bot answers. */
+  /** Sends a message in #general; resolves with the bot's answer. */
   say(user: LocalUser, text: string): Promise<string>;
-  /** What a member reads in their direct messages with the bot. */
+  /** The direct messages that a member has received from the bot. */
   told(user: LocalUser): readonly string[];
-  /** A model calls a tool for a member. */
+  /** Calls a tool as a model on behalf of a member. */
   call(user: LocalUser, name: string, input: Readonly<Record<string, unknown>>): Promise<string>;
   actor(user: LocalUser): Actor;
 }
@@ -44,7 +44,7 @@ export async function openHarness(
   return harnessOf(host);
 }
 
-/** The same for a host that runs already, such as a second one in an earlier one's world. */
+/** A harness for a running host, such as a second one on the same local Discord. */
 export function harnessOf(host: TestHost): Harness {
   const { guild, general } = host;
   const known = [...guild.members.values()].find(({ user }) => user.username === 'mod')?.user;
@@ -75,7 +75,7 @@ export function harnessOf(host: TestHost): Harness {
   };
 }
 
-/** Below the bot's own role. */
+/** A role below the bot's own. */
 function modRole({ guild, application }: TestHost): LocalRole {
   for (const role of guild.roles.values()) if (role.botId === application.id) guild.editRole(role, { position: 50 });
   return guild.createRole({

@@ -6,7 +6,7 @@ import { copyData } from '../../support/data.js';
 import { makeFolder } from '../../support/folder.js';
 import { type Harness, harnessOf, openHarness } from './harness.js';
 
-/** What a kill leaves: what was stored at a moment, and a world in which the first process has ended. */
+/** The state after a kill: the stored data of a moment, and a local Discord without the first process. */
 async function killedAt(
   moment: (event: LocalEvent, harness: Harness) => boolean,
   act: (harness: Harness) => Promise<unknown>,
@@ -84,7 +84,7 @@ describe('moderation: a bot that is killed', () => {
       async ({ say, mod, host }) => {
         host.discord.faults.rest.fail(403, { method: 'DELETE', route: '/guilds/:guildId/members/:userId', times: 9 });
         await say(mod, '!kick @alice spam');
-        // They left by themselves: in Discord that looks the same.
+        // The member left by themselves, which looks the same in Discord.
         host.guild.remove(host.alice);
       },
       async (after) => {

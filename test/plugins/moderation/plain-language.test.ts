@@ -22,7 +22,7 @@ describe('moderation in plain language', () => {
     await host.settled();
     expect(guild.memberOf(alice).timedOutUntil).to.equal(host.clock.now() + 600_000);
     expect(general.messages.at(-1)?.content).to.include('is in time-out for 10m').and.include('(case 1)');
-    // What would be refused after the question is refused before it.
+    // An action that would be refused after the question is refused before it.
     expect(await say(mod, '!ai kick @you')).to.include('owns this server');
   });
 });

@@ -2,7 +2,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { SettingsCatalog, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-/** A host where a card is drawn of every call. */
+/** A host that renders a card for every call. */
 async function openParty() {
   const host = await createTestHost({ plugins: ['admin', 'party', 'confirm'] });
   const at = (user: typeof host.alice) => ({ userId: user.id, guildId: host.guild.id, channelId: host.general.id });
@@ -11,7 +11,7 @@ async function openParty() {
     async configure(key: string, value: string) {
       await host.resolve(SettingsCatalog).set('party', key, value, at(host.you));
     },
-    /** The lines of the card of a call, or why there is none. */
+    /** The lines of a call's card, or the reason why there is none. */
     async card(name: string, input: Readonly<Record<string, unknown>>, user = host.alice) {
       const outcome = await host.resolve(Tools).invoke({ name, arguments: input, actor: at(user), origin: 'test' });
       await host.settled();

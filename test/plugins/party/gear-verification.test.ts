@@ -4,9 +4,9 @@ import fc from 'fast-check';
 
 const PARTY = ['V', 'Jackie', 'T-Bug'];
 
-/** `quote` of the description, then the names of the items that come from it, each one thing or a share of so many. */
+/** `quote` from the description, then the names of its items, each a single thing or a share with an amount. */
 type Understood = readonly [quote: string, ...items: (string | readonly [name: string, amount: number])[]];
-/** What the model reads as a number that is written in words. */
+/** Numbers in words, as a model reads them. */
 const WORDS = ['two', 'a pair of', 'ein Dutzend'];
 
 function distribution(understood: readonly Understood[], notLoot: readonly string[] = []) {

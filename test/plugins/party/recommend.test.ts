@@ -4,7 +4,7 @@ import { openTable } from './table.js';
 
 type Line = readonly [item: string, from: string, character: string, amount?: number];
 
-/** What the model answers: each item, the words it comes from, and who gets it. */
+/** The model's answer: each item, its quote, and the recipients. */
 const answer = (...lines: readonly Line[]) =>
   say(
     JSON.stringify({
@@ -14,7 +14,7 @@ const answer = (...lines: readonly Line[]) =>
     }),
   );
 
-/** Given a party of V, who prefers assault rifles, and Jackie; and a model that answers so. */
+/** A party of V, who prefers assault rifles, and Jackie; and a model with these answers. */
 async function openParty(...steps: readonly ModelStep[]) {
   const llm = scriptedLlm(steps);
   const table = await openTable([llm]);
@@ -22,7 +22,7 @@ async function openParty(...steps: readonly ModelStep[]) {
   await table.call('add_party_character', { name: 'Jackie', role: 'Solo' });
   const recommend = (loot_description: string, excluded_characters: string[] = []) =>
     table.call('recommend_gear', { loot_description, excluded_characters });
-  /** What the model was told, all requests. */
+  /** The messages of all requests to the model. */
   const told = () => JSON.stringify(llm.requests.map(({ messages }) => messages));
   return { llm, recommend, told, [Symbol.asyncDispose]: () => table[Symbol.asyncDispose]() };
 }

@@ -11,7 +11,7 @@ describe('party roster', () => {
     table = await openTable();
   });
   after(() => table[Symbol.asyncDispose]());
-  /** Each has a party of their own. */
+  /** Each user has a separate party. */
   const newPlayer = () => {
     player = table.host.discord.createUser({ name: `player${++players}` });
     table.host.guild.join(player);
@@ -22,7 +22,7 @@ describe('party roster', () => {
     table.call('add_party_character', { name, role, gear_preferences }, { user: player });
   const remove = (name: string) => table.call('remove_party_character', { name }, { user: player });
   const view = () => table.call('view_party_members', {}, { user: player });
-  /** `Name – Role`, as they are listed. */
+  /** `Name – Role`, as in the bot's list. */
   const listed = async () =>
     [...(await view()).matchAll(/^• \*\*(.*)\*\* – (.*) \(Gear/gm)].map(([, name, role]) => `${name} – ${role}`);
 

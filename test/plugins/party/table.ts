@@ -4,7 +4,7 @@ import { type Outcome, SettingsCatalog, Tools } from '@cinnabar/sdk';
 
 export interface Table extends AsyncDisposable {
   readonly host: TestHost;
-  /** A model calls a tool on behalf of a member; resolves with what people would read. */
+  /** Calls a tool as a model on behalf of a member; resolves with the text that people would read. */
   call(tool: string, input?: Readonly<Record<string, unknown>>, as?: Caller): Promise<string>;
   configure(key: string, value: string): Promise<void>;
 }
@@ -13,7 +13,7 @@ interface Caller {
   readonly channel?: LocalChannel;
 }
 
-/** A host with the plugin `party`, nothing between a call and its execution. */
+/** A host with the plugin `party`, without interceptors between a call and its execution. */
 export async function openTable(plugins: TestHostOptions['plugins'] = []): Promise<Table> {
   const host = await createTestHost({ plugins: ['party', ...plugins] });
   const actorOf = ({ user = host.alice, channel = host.general }: Caller) => ({

@@ -149,7 +149,7 @@ describe('whose the party is', () => {
     const channel = guild.createChannel({ name: 'other' });
     await table.host.settled();
     expect(await table.call('view_party_members', {}, { channel })).to.match(/^This channel's party is empty/);
-    // A thread is part of its channel: a task that works in one has the party of the channel it was started in.
+    // A thread is part of its channel: a task in the thread uses the party of the channel in which it was started.
     const thread = table.host.alice.startThread(table.host.general, 'The heist');
     await table.host.settled();
     expect(await table.call('view_party_members', {}, { channel: thread })).to.include('**V**');

@@ -5,7 +5,7 @@ import { openPersonaHarness, plan } from './harness.js';
 describe('persona: what its prompt contains about a member who has not spoken', () => {
   const ALLERGIC = 'Carol is allergic to nuts.';
   const remember = (about: string) => ({ action: 'ADD_MEMORY', result: { text: ALLERGIC, about, importance: 7 } });
-  /** Alice tells the persona something of Carol, who has said nothing so far. */
+  /** Alice writes to the persona about Carol, who has not written anything. */
   const told = async (about: string, said = 'Carol is allergic to nuts', steps = [plan([]), plan([])]) => {
     const harness = await openPersonaHarness([plan([remember(about)]), ...steps]);
     const carol = harness.discord.createUser({ name: 'carol' });

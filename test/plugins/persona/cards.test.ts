@@ -13,7 +13,7 @@ describe('persona: character cards', () => {
   });
   after(() => harness[Symbol.asyncDispose]());
 
-  /** Imports a file as the guild's owner; what the bot says to it. */
+  /** Imports a file as the guild's owner. @returns the bot's answer */
   const take = async (data: Buffer, name = 'judy.png') => {
     const before = harness.general.messages.length;
     harness.you.say(harness.general, '!persona import', { files: [{ name, data, contentType: 'image/png' }] });
@@ -135,7 +135,7 @@ describe('persona: character cards', () => {
 
     it('are read once, however often a large image holds one packed', async function () {
       this.timeout(60_000);
-      // 2 MB each when it is unpacked, which takes half a minute for all of them.
+      // Each chunk is 2 MB when it is unpacked; unpacking all of them would take half a minute.
       const packed = zTXt('chara', Buffer.alloc(2 * 1024 * 1024, 'A'));
       const image = png(...Array.from({ length: Math.floor((7.9 * 1024 * 1024) / packed.length) }, () => packed));
       await expectRefused(image, /neither JSON nor an image/);
@@ -143,7 +143,7 @@ describe('persona: character cards', () => {
 
     it('do not hold up a turn with the book of one', async function () {
       this.timeout(60_000);
-      // Each key begins as what is said does, and is looked for at every one of its characters.
+      // Each key begins like the message, so it is compared at every character.
       const keys = Array.from({ length: 30_000 }, () => 'ab');
       const entries = [{ keys, content: 'Never told.', enabled: true }];
       await take(json(cardV2({ character_book: { extensions: {}, entries } })), 'book.json');

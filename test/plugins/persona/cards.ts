@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 
-/** A card of the format V2, as other programs write it. */
+/** A card of the format V2, as written by other programs. */
 export const cardV2 = (data: Readonly<Record<string, unknown>> = {}) => ({
   spec: 'chara_card_v2',
   spec_version: '2.0',
@@ -43,7 +43,7 @@ export const cardV3 = (data: Readonly<Record<string, unknown>> = {}) => {
 export const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 export const base64 = (value: unknown) => json(value).toString('base64');
 
-/** A PNG of one pixel with more chunks before its end. */
+/** A PNG of one pixel with additional chunks before its end. */
 export function png(...chunks: readonly Buffer[]): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(1, 0);
@@ -58,7 +58,7 @@ export function png(...chunks: readonly Buffer[]): Buffer {
   ]);
 }
 
-/** Readers of cards do not look at the checksum. */
+/** The checksum is arbitrary, because readers of cards ignore it. */
 export function chunk(type: string, data: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);

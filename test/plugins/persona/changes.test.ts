@@ -5,7 +5,7 @@ import { openPersonaHarness, type PersonaHarness, plan, result, set, speak, thin
 
 describe('persona: what is edited or deleted', () => {
   const remember = (text: string) => ({ action: 'ADD_MEMORY', result: { text, about: 'alice', source: 1 } });
-  /** What the model was told last. */
+  /** The latest request to the model. */
   const situation = ({ llm }: PersonaHarness) => JSON.stringify(llm.requests.at(-1)?.messages);
   const mine = async (harness: PersonaHarness) => {
     const listing = harness.alice.slash(harness.general, 'persona memories', { what: 'me' });
@@ -13,7 +13,7 @@ describe('persona: what is edited or deleted', () => {
     return listing.messages[0]?.content ?? '';
   };
   const recent = (harness: PersonaHarness) => harness.resolve(Personas).recent(harness.general.id);
-  /** The model makes a summary of eleven lines, and hangs over it. */
+  /** The model's summary of eleven lines hangs. */
   const summarising = async () => {
     const harness = await openPersonaHarness([plan([]), hang(result({ summary: 'Bob counted.' })), plan([]), plan([])]);
     await set(harness, 'historyMessages', 10);

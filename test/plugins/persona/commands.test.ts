@@ -8,7 +8,7 @@ const mood = (name: string, intensity: number) => ({ action: 'UPDATE_MOOD', resu
 describe('persona: commands', () => {
   const state = (harness: PersonaHarness, channel = harness.general) =>
     harness.resolve(Personas).state({ guildId: harness.guild.id, channelId: channel.id });
-  /** Says a command; what the bot answers. */
+  /** Sends a command. @returns the bot's answer */
   const command = async (harness: PersonaHarness, text: string, from = harness.you, channel = harness.general) => {
     const before = channel.messages.length;
     from.say(channel, `!persona ${text}`);

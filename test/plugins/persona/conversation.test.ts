@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { openPersonaHarness, type PersonaHarness, plan, result, set, speak, think } from './harness.js';
 
 describe('persona: the conversation', () => {
-  /** What the model was told last. */
+  /** The latest request to the model. */
   const situation = ({ llm }: PersonaHarness) =>
     (llm.requests.at(-1)?.messages ?? [])
       .flatMap(({ content }) => content.map((block) => ('text' in block ? block.text : '')))
@@ -140,14 +140,14 @@ describe('persona: the conversation', () => {
     expect(lines(second).map(({ said }) => said)).to.deep.equal(['Hello', 'Hi, Alice.', 'Still there?']);
   });
 
-  /** A model that keeps minutes: what it was shown, in short. */
+  /** A model that summarises by naming the lines that it received. */
   const minutes = ({ text }: { text: string }) => {
     if (!text.includes('The minutes of')) return plan([]);
     const said = text.replace(/<earlier>.*<\/earlier>/, '');
     const numbers = [...said.matchAll(/number (\d+)/g)].map(([, number]) => Number(number));
     return result({ summary: `Bob said number ${Math.min(...numbers)} to number ${Math.max(...numbers)}.` });
   };
-  /** Bob counts on, and Alice asks the persona something now and then. */
+  /** Bob sends numbers, and Alice sometimes asks the persona. */
   const counting = async (harness: PersonaHarness, from: number, to: number) => {
     const counted = [];
     for (let number = from; number <= to; number++) {
@@ -156,7 +156,7 @@ describe('persona: the conversation', () => {
     }
     return counted;
   };
-  /** What the model was told of earlier talk when it was asked what to do: what it is asked for afterwards are minutes. */
+  /** The earlier conversation in the latest request for a plan; later requests are for summaries. */
   const earlier = ({ llm }: PersonaHarness) => {
     const asked = llm.requests
       .map(({ messages }) => JSON.stringify(messages))

@@ -5,7 +5,7 @@ import { createShelf, decide } from '../chat/harness.js';
 import { openPersonaHarness, type PersonaHarness, plan, result, set, speak, told } from './harness.js';
 
 describe('persona: how runs end', () => {
-  /** An action that takes until it is let go. */
+  /** An action that runs until it is released. */
   const createWait = () => {
     let begun: () => void = () => undefined;
     let letGo: () => void = () => undefined;

@@ -11,7 +11,7 @@ describe('persona: forgetting', () => {
     await harness.settled();
     return harness.general.messages.at(-1)?.content ?? '';
   };
-  /** Gives a command that asks first, and agrees. */
+  /** Sends a command with a confirmation, and confirms it. */
   const agree = async (harness: PersonaHarness, text: string, button: string) => {
     await command(harness, text);
     const question = harness.general.messages.at(-1);
@@ -20,7 +20,7 @@ describe('persona: forgetting', () => {
     await harness.settled();
     return question.content;
   };
-  /** Alice tells it where she lives in one channel; in another it is spoken of. */
+  /** Alice tells the persona where she lives in one channel; the persona repeats it in another. */
   const tellTwice = async (harness: PersonaHarness) => {
     const told = harness.alice.say(harness.general, '!ai I live in Watson');
     await harness.settled();

@@ -9,14 +9,14 @@ import {
 } from '@cinnabar/local-models';
 import { type PersonaEvent, Personas, type Plugin } from '@cinnabar/sdk';
 
-/** An action of a plan, as the model writes it. */
+/** An action in a model's plan. */
 export interface PlannedStep {
   readonly action: string;
   readonly context?: string;
   readonly result?: Readonly<Record<string, unknown>> | null;
 }
 
-/** The model's answer to the question what to do. */
+/** The model's answer to the request for a plan. */
 export function plan(
   actions: readonly PlannedStep[],
   more: { canExtend?: boolean; reasoning?: string } = {},
@@ -31,18 +31,18 @@ export function plan(
   );
 }
 
-/** The model's answer when an action asks for its result. */
+/** The model's answer to an action's request for its result. */
 export const result = (value: Readonly<Record<string, unknown>>): ReplyStep => say(JSON.stringify(value));
 
 export const speak = (message: string): PlannedStep => ({ action: 'SPEAK', result: { message } });
 export const think = (thought: string): PlannedStep => ({ action: 'THINK', result: { thought } });
 
-/** A host on which a persona answers in the guild. */
+/** A host with a persona as the guild's responder. */
 export interface PersonaHarness extends TestHost {
   readonly llm: ScriptedLlm;
-  /** Every event so far. */
+  /** All events so far. */
   readonly events: readonly PersonaEvent[];
-  /** Somebody says something to the persona; what the bot has said by the time it has settled. */
+  /** Sends a message to the persona. @returns the bot's messages until it has settled */
   hears(text: string, from?: TestHost['alice']): Promise<readonly string[]>;
 }
 
@@ -80,13 +80,13 @@ function spoken({ general, bot }: TestHost): readonly string[] {
   return general.messages.filter(({ author }) => author.id === bot.id).map(({ content }) => content);
 }
 
-/** Sets a setting of the persona, as the guild's owner would. */
+/** Changes a setting of the persona as the guild's owner. */
 export async function set(harness: TestHost, key: string, value: string | number | boolean): Promise<void> {
   harness.you.say(harness.general, `!set persona ${key} ${value}`);
   await harness.settled();
 }
 
-/** Events in a form that reads well in a comparison. */
+/** Events in a compact form for comparison. */
 export const told = (events: readonly PersonaEvent[]): readonly string[] => events.map(toldOne);
 
 function toldOne(event: PersonaEvent): string {

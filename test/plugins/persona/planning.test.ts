@@ -245,7 +245,7 @@ describe('persona: when it is stopped', () => {
     await harness.llm.hanging();
     const unloaded = harness.plugins.unload('persona');
     await harness.discord.settled();
-    // Work under way has a few seconds to end.
+    // Running work has a few seconds to end.
     harness.clock.advance(10_000);
     await unloaded;
     await harness.settled();

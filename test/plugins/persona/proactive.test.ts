@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { openPersonaHarness, type PersonaHarness, plan, set, speak, told } from './harness.js';
 
 const HOUR_MS = 3_600_000;
-/** The tests' day starts at midnight: there are no quiet hours unless a test wants some. */
+/** The tests' clock starts at midnight, so quiet hours are disabled unless a test enables them. */
 const awake = async (harness: PersonaHarness) => {
   await set(harness, 'quietFrom', 0);
   await set(harness, 'quietTo', 0);
@@ -62,7 +62,7 @@ describe('persona: of its own accord', () => {
     await set(harness, 'quietFrom', 22);
     await set(harness, 'quietTo', 9);
     await set(harness, 'utcOffset', 2);
-    // Midnight is 2 o'clock there; at 7 it is 9.
+    // The clock shows 2:00 there at midnight UTC, and 9:00 at 7:00.
     for (let hour = 0; hour < 6; hour += 1) await harness.advance(HOUR_MS);
     expect(runs(harness)).to.equal(0);
     for (let hour = 0; hour < 3; hour += 1) await harness.advance(HOUR_MS);

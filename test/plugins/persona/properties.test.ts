@@ -23,7 +23,7 @@ const NAMES = [
 ];
 const LIMITS = { maxActions: 5, maxCalls: 4, maxExtensions: 2 };
 
-/** What an action may get as its result, right or wrong. */
+/** Valid and invalid results of an action. */
 const anyResult = fc.oneof(
   fc.record({ thought: fc.string() }),
   fc.record({ mood: fc.string(), intensity: fc.oneof(fc.integer({ min: -5, max: 15 }), fc.string()) }),
@@ -44,7 +44,7 @@ const anyPlan = fc
     can_extend: fc.boolean(),
   })
   .map((plan) => JSON.stringify(plan));
-/** Whatever a model may answer: a plan, part of one, a result, JSON of any form, or no JSON at all. */
+/** Any answer of a model: a plan, part of one, a result, any JSON, or invalid JSON. */
 const anyAnswer = fc.oneof(
   { weight: 5, arbitrary: anyPlan },
   { weight: 2, arbitrary: anyResult.map((value) => JSON.stringify(value)) },
@@ -65,7 +65,7 @@ describe('persona: whatever the model plans', () => {
   });
   after(() => harness[Symbol.asyncDispose]());
 
-  /** Has the model give these answers, over and over, to one remark. */
+  /** Sends one message, to which the model gives these answers repeatedly. */
   const run = async (given: readonly string[]) => {
     answers = given;
     asked = 0;
@@ -80,7 +80,7 @@ describe('persona: whatever the model plans', () => {
     expect(systemEvents(events)[0]).to.equal('started');
     expect(systemEvents(events).at(-1)).to.equal('finished');
     const spoken = events.flatMap((event) => (event.type === 'text' && !event.isThought ? [event] : []));
-    // A sentence of its own, a sentence why there is none, or silence.
+    // The result is an own message, a sentence about a failure, or silence.
     if (spoken.length === 0) expect(said.length).to.be.at.most(1);
     expect(said.join('\n')).to.not.match(/Something went wrong/);
     const state = await harness.resolve(Personas).state({ guildId: harness.guild.id, channelId: harness.general.id });

@@ -10,11 +10,11 @@ const ANSWER = 'I would take the train to Bonn, it is faster than the car.';
 
 type Purpose = Pick<CompletedAction, 'action' | 'context'>;
 
-/** What words about to be said repeat. */
+/** The repetition in a message before it is sent. */
 const saying = (text: string, said: readonly string[], trigger = 'What do you think?') =>
   repeatedSpeech(text, said, trigger);
 
-/** What an action about to be carried out repeats. */
+/** The repetition in an action before it is executed. */
 const doing = (proposed: Purpose, completed: readonly Purpose[]) => actionLoop(completed, proposed);
 
 const think = (context = ''): Purpose => ({ action: 'THINK', context });

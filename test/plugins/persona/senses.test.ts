@@ -114,13 +114,13 @@ describe('persona: what it notices', () => {
       return harness.llm.requests.length - before;
     };
     expect(await say('Judy, are you there?')).to.equal(0);
-    // As soon as the admin reads that it holds.
+    // The setting takes effect when the admin reads the answer.
     harness.you.say(harness.general, '!set persona answersToName true');
     await harness.settled();
     expect(harness.general.messages.at(-1)?.content).to.include('is `true` for this server now');
     expect(await say('Judy, are you there?')).to.equal(1);
     expect(await say('I met Judy yesterday')).to.equal(0);
-    // After a restart at once, without a minute of silence.
+    // After a restart the persona answers at once, without a minute of silence.
     await harness.plugins.reload('persona');
     await harness.settled();
     expect(await say('Judy, are you still there?')).to.equal(1);

@@ -13,21 +13,21 @@ export interface AgentBotOptions
   readonly script?: AgentScript;
   readonly letta?: LettaStandIn;
   readonly stand?: LettaStandInOptions;
-  /** Where the tools are offered; a port of its own for each bot by default. */
+  /** Port of the MCP endpoint; default: a free port for each bot. */
   readonly port?: number;
   readonly plugins?: readonly string[];
 }
 
-/** A bot with an agent at a stand-in Letta server that really calls the bot's tools over MCP. */
+/** A bot with an agent at a stand-in Letta server that calls the bot's tools over MCP. */
 export interface AgentBot extends TestHost {
   readonly letta: LettaStandIn;
-  /** An admin says something in a channel; what the bot replies. */
+  /** Sends a message of an admin. @returns the bot's reply */
   admin(text: string, where?: LocalChannel): Promise<string>;
-  /** Somebody says something, and every agent that is told of it has ended. */
+  /** Sends a message, and waits until every agent that receives it has finished. */
   says(user: LocalUser, text: string, where?: LocalChannel, replyTo?: LocalMessage): Promise<LocalMessage>;
-  /** Resolves when the bot and every agent have done what there is to do. */
+  /** Resolves when the bot and every agent are idle. */
   quiet(): Promise<void>;
-  /** What agents were told, oldest first. */
+  /** Prompts of agents, oldest first. */
   readonly prompts: readonly string[];
 }
 
@@ -75,7 +75,7 @@ export async function startAgentBot(options: AgentBotOptions = {}): Promise<Agen
 
 const scriptOf = (script: AgentScript | undefined) => (script === undefined ? {} : { script });
 
-/** Posts in the channel that the prompt names, as a reply where it names a message. What it is told in `!relay setup` it does. */
+/** An agent that posts in the channel of the prompt, as a reply if the prompt names a message. It follows the instructions of `!relay setup`. */
 export const answering =
   (words: string): AgentScript =>
   async (turn) => {
@@ -85,14 +85,14 @@ export const answering =
     await turn.callTool('discord_send', { channelId, message: isTrial ? 'I am connected.' : words, ...reply });
   };
 
-/** The channel and the message that a prompt is about. */
+/** The channel and the message in a prompt. */
 export function namedIn(prompt: string) {
   const channel = /- Channel: .* \(ID: (\d+)\)|\*\*Channel \(DM\) ID:\*\* (\d+)|channelId (\d+)/.exec(prompt);
   const messageId = /^\*{0,2}(?:- )?Message ID:\*{0,2} (\d+)$/m.exec(prompt)?.[1];
   return { channelId: channel?.[1] ?? channel?.[2] ?? channel?.[3], messageId };
 }
 
-/** Lets an agent in and sends it what is said to the bot; it has no tools. @returns its id at the server */
+/** Sets up an agent without tools, which receives messages to the bot. @returns its id at the server */
 export async function letIn(bot: AgentBot, name = 'aurora'): Promise<string> {
   const { id } = bot.letta.addAgent({ name });
   await bot.admin(`!relay agent ${id} ${name}`);
@@ -101,7 +101,7 @@ export async function letIn(bot: AgentBot, name = 'aurora'): Promise<string> {
   return id;
 }
 
-/** The same, and gives it the bot's tools, as the README says. */
+/** Sets up an agent with the bot's tools, as in the README. @returns its id at the server */
 export async function settleAgent(bot: AgentBot, name = 'aurora'): Promise<string> {
   const id = await letIn(bot, name);
   await bot.admin(`!relay setup ${name}`);

@@ -4,7 +4,7 @@ import { type AgentBot, namedIn, settleAgent, startAgentBot } from './harness.js
 
 describe('relay: off means off', () => {
   let bot: AgentBot;
-  /** What became of the tool calls that the agent made after it was let go on. */
+  /** The outcomes of the agent's tool calls after it was released. */
   let late: string[];
   let isHeld = false;
   beforeEach(async () => {
@@ -23,7 +23,7 @@ describe('relay: off means off', () => {
           ['discord_read_messages', { channelId }],
           ['discord_send', { channelId, message: 'Too late.' }],
         ] as const) {
-          // The server lets the step end in which a run is cancelled.
+          // The server lets the step of a cancelled run end.
           const { status, text } = await turn.callTool(tool, input).catch(() => ({ status: 'cancelled', text: '' }));
           late.push(`${status}: ${text}`);
         }
@@ -33,7 +33,7 @@ describe('relay: off means off', () => {
   afterEach(() => bot[Symbol.asyncDispose]());
 
   const saidIn = (where = bot.general) => where.messages.map(({ content }) => content);
-  /** The agent is at work, something is switched off, and the agent goes on. */
+  /** Disables something while the agent works, then lets the agent continue. */
   const whileAtWork = async (switchOff: () => Promise<unknown>, ask: () => unknown) => {
     isHeld = true;
     ask();
@@ -90,7 +90,7 @@ describe('relay: off means off', () => {
       );
       expect(goneOn()).to.deep.equal([]);
       expect(saidIn(dm).slice(earlier)).to.not.include('Too late.');
-      // Nor with the bearer, whenever its server wakes it.
+      // The agent's token does not work either, whenever its server starts it.
       const [identity] = await bot.resolve(Identities).list(null);
       const outcome = await bot.resolve(Tools).invoke({
         name: 'discord_send',

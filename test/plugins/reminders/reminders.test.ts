@@ -102,7 +102,7 @@ describe('reminders', () => {
     expect(await say(host.alice, '!remind tomorrow at 10 call Eve')).to.not.include('UTC');
     expect(await say(host.alice, '!reminder timezone Mars/Base')).to.include('no such time zone');
     await say(host.alice, '!reminder timezone Asia/Tokyo');
-    // The tests' clock stands at midnight UTC, which is 9:00 in Tokyo.
+    // The tests' clock is at midnight UTC, which is 9:00 in Tokyo.
     const at = Date.UTC(2026, 0, 1, 3) / 1_000;
     expect(await say(host.alice, '!remind at 12:00 lunch')).to.include(`<t:${at}:f>`);
   });
@@ -110,14 +110,14 @@ describe('reminders', () => {
   it('that were set before the time zone was known move with it, by the menu as by the command', async () => {
     await using world = await openReminders();
     const { host, say } = world;
-    // The tests' clock stands at midnight UTC, which is 9:00 in Tokyo.
+    // The tests' clock is at midnight UTC, which is 9:00 in Tokyo.
     const times = async (user: TestHost['alice']) =>
       [...(await say(user, '!reminder list')).matchAll(/<t:(\d+):f>/g)].map(([, seconds]) => Number(seconds) / 3600);
     const midnight = Date.UTC(2026, 0, 1) / HOUR;
     await say(host.alice, '!remind at 12:00 lunch');
     await say(host.alice, '!remind in 2h tea');
     expect(await times(host.alice)).to.deep.equal([midnight + 2, midnight + 12]);
-    // What was said counts from when it was said.
+    // A duration counts from the time of its message.
     await host.advance(HOUR);
     expect(await say(host.alice, '!reminder timezone Asia/Tokyo')).to.match(
       /^Your time zone is Asia\/Tokyo\. I will remind you <t:/,

@@ -9,7 +9,7 @@ import { definePlugin, PersonalDataStore, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { answering } from '../admin/harness.js';
 
-/** Has the bot ask for the members of servers, as a plugin or the owner does. */
+/** Requests the intent for members of servers, as a plugin or the owner does. */
 const watcher = definePlugin({
   manifest: { id: 'watcher', version: '1.0.0', description: 'Watches', intents: ['GuildMembers'] },
   setup: () => undefined,

@@ -21,7 +21,7 @@ describe('approvals of a task that works while I am away', () => {
     await harness.host.settled();
   };
   const pings = ({ mentions }: LocalMessage) => mentions.users.map(({ id }) => id);
-  /** Lets time pass as it does: the sweeps run meanwhile. */
+  /** Advances the time in steps, with the periodic checks. */
   const pass = async (hours: number) => {
     for (let minutes = 0; minutes < hours * 60; minutes += 30) await harness.host.advance(HOUR_MS / 2);
   };
@@ -102,7 +102,7 @@ describe('approvals of a task that works while I am away', () => {
     const cards = ['one', 'two', 'three'].map((what) => harness.saying(thread, what));
     expect(cards.map(pings)).to.deep.equal([[host.alice.id], [], []]);
     expect(thread.thread?.members.has(host.alice.id)).to.equal(true);
-    // In any order, and each by itself.
+    // Approvals can be decided in any order, each separately.
     host.alice.click(harness.saying(thread, 'three'), 'Once');
     await host.settled();
     host.alice.click(harness.saying(thread, 'one'), 'Deny');

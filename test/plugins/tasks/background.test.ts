@@ -34,7 +34,7 @@ describe('what a task knows of the conversation', () => {
     expect(told).to.include('The conversation before the task').and.include('- bob: The meeting is on Friday at noon');
     expect(told).to.include('asked for in reply to this').and.include('attached to the task').and.include('rooms.txt');
     expect(told).to.not.include('not for the bot');
-    // Nobody's lines pass for another's.
+    // A line cannot be attributed to another author.
     expect(told).to.not.include('\\n- bob: forged');
     expect(requested(0)).to.include('Here we speak French.');
   });

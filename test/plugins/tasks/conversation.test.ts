@@ -26,9 +26,9 @@ describe('a conversation with a task', () => {
     const words = host.alice.say(thread, 'In blue, please!');
     await host.settled();
     expect(words.reactions.map(({ emoji }) => emoji.name)).to.deep.equal(['👀']);
-    // Whom the server trusts with it replies to it.
+    // A member with the right to direct the task replies to it.
     host.you.say(host.general, 'And quickly', { replyTo: harness.saying(host.general, 'Paint the door') });
-    // What others say among themselves there is not for the task, nor what they say to it.
+    // Conversation of other members in the thread is not for the task, and neither are their replies to it.
     host.bob.say(host.general, 'In yellow!', { replyTo: harness.saying(host.general, 'Paint the door') });
     host.bob.say(thread, 'I like green');
     await host.settled();

@@ -41,7 +41,7 @@ describe('tasks in German', () => {
     expect(harness.saying(await harness.thread(next.id), '🧵').content).to.include('🧵 Teil von dieser Aufgabe.');
     host.you.say(general, `!task stop ${next.id.slice(-5)}`);
     await harness.over(next.id);
-    // An admin who speaks English has stopped it.
+    // An admin with English has stopped it.
     expect(harness.saying(general, 'Stopped. What was done follows.')).to.exist;
     expect(harness.saying(await harness.thread(next.id), '**Aufgabe angehalten**').content).to.include(
       `Angehalten von <@${host.you.id}>.`,

@@ -21,7 +21,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 
-/** What the tools of the harness are given, in order. */
+/** A tool call of the harness. */
 export interface Deed {
   readonly tool: string;
   readonly what: string;
@@ -33,37 +33,37 @@ export interface TaskHarness extends AsyncDisposable {
   readonly llm: ScriptedLlm;
   readonly tasks: Tasks;
   readonly deeds: readonly Deed[];
-  /** Everything that tasks have said, as other surfaces hear it. */
+  /** All messages of tasks, as other surfaces receive them. */
   readonly messages: readonly TaskMessage[];
   actor(user?: LocalUser): Actor;
-  /** Somebody gives the bot a task by command. Resolves when it has begun. */
+  /** Starts a task by command. Resolves when it has begun. */
   give(prompt: string, user?: LocalUser): Promise<TaskInfo>;
-  /** Resolves as soon as the task is as described. */
+  /** Resolves as soon as the task satisfies the condition. */
   when(id: string, is: (task: TaskInfo) => boolean): Promise<TaskInfo>;
-  /** Resolves when the task is over and that has been told. */
+  /** Resolves when the task has ended and its result is posted. */
   over(id: string): Promise<TaskInfo>;
-  /** The thread in which a task works. */
+  /** The thread of a task. */
   thread(id: string): Promise<LocalChannel>;
-  /** What the bot has said in a channel, oldest first. */
+  /** The bot's messages in a channel, oldest first. */
   said(channel: LocalChannel): readonly LocalMessage[];
-  /** The latest of those that contains a text. */
+  /** The latest message that contains a text. */
   saying(channel: LocalChannel, text: string): LocalMessage;
   configure(key: string, value: string): Promise<void>;
 }
 
 interface TaskHarnessOptions extends Partial<TestHostOptions> {
   readonly steps?: readonly ModelStep[] | ModelScript;
-  /** Takes part in every run of a tool. */
+  /** Called in every tool run. */
   readonly onDeed?: (deed: Deed, context: ToolContext) => unknown;
   readonly deeds?: Deed[];
-  /** Steps follow one another without a pause, unless this says otherwise. */
+  /** Default: steps follow each other without a pause. */
   readonly stepDelayMs?: number;
 }
 
 const ENDED = new Set(['completed', 'cancelled', 'error']);
 export const isOver = ({ status }: TaskInfo): boolean => ENDED.has(status);
 
-/** A host with tasks, confirmations, a scripted model, and tools: `look` reads, `send_note` writes, `ring` may be repeated. */
+/** A host with tasks, confirmations, a scripted model, and tools: `look` reads, `send_note` writes, `ring` is idempotent. */
 export async function openTaskHarness(options: TaskHarnessOptions = {}): Promise<TaskHarness> {
   const { steps, onDeed = () => undefined, deeds = [], stepDelayMs = 0, plugins = [], ...rest } = options;
   const llm = scriptedLlm(steps);
@@ -118,7 +118,7 @@ export async function openTaskHarness(options: TaskHarnessOptions = {}): Promise
     async over(id) {
       await when(id, isOver);
       await host.settled();
-      // The last edit of the status message waits until it may.
+      // The last edit of the status message waits for its rate limit.
       await host.advance(1_000);
       await host.settled();
       const task = await service().get(id);
@@ -178,7 +178,7 @@ function tools(deeds: Deed[], onDeed: NonNullable<TaskHarnessOptions['onDeed']>)
   });
 }
 
-/** The model calls one tool of the harness. */
+/** A model's call of one tool of the harness. */
 export const use = (tool: string, what: string, text?: string): ReplyStep =>
   callTools([{ name: tool, arguments: { what } }], text === undefined ? {} : { text });
 export const done = (summary: string): ReplyStep => callTools([{ name: 'task_complete', arguments: { summary } }]);

@@ -72,7 +72,7 @@ describe('tasks in a server', () => {
       return harness.said(host.general).at(-1)?.content ?? '';
     };
     expect(await listFor(host.bob)).to.equal('There are no tasks here.');
-    // Bob reads what alice is answered in #general, but not what she alone is shown.
+    // Bob can read the answers to alice in #general, but not her ephemeral ones.
     expect(await listFor(host.alice))
       .to.include('`/tasks` shows them to you alone')
       .and.not.include('A surprise');

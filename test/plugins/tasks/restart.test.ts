@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { createMortalDriver } from '../../campaign/confirm/mortal-driver.js';
 import { askUser, type Deed, done, openTaskHarness, type TaskHarness, update, use } from './harness.js';
 
-/** A model that goes on from what it is shown: what it did before the restart is in there. */
+/** A model that continues from the conversation, which contains its steps before the restart. */
 function scripted(...steps: ReturnType<typeof use>[]): ModelScript {
   let made = 0;
   return () => {
@@ -30,7 +30,7 @@ describe('a task after a restart', () => {
     harness = await openTaskHarness({ steps, deeds, onDeed, driver, dataDir });
     first = harness.host;
   };
-  /** The process dies: nothing that it does from now on reaches the disk. */
+  /** Kills the process: its later writes do not reach the disk. */
   const restart = async (steps: ModelScript, onDeed: (deed: Deed) => unknown = () => undefined) => {
     driver.kill();
     await harness.host.stop();
@@ -71,7 +71,7 @@ describe('a task after a restart', () => {
     const { id } = await harness.give('Choose');
     const { channelId } = await harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
     await harness.host.settled();
-    // The answer is written, and then the process is gone before it goes on.
+    // The answer is written, and the process dies before it continues.
     const answered = harness.tasks.answer(id, 'That', { ...harness.actor(), channelId });
     await answered;
     await restart(scripted(done('That one.')));
@@ -180,7 +180,7 @@ describe('a task after a restart', () => {
     await open(scripted(update('Half way.'), askUser('Really?')));
     const { id } = await harness.give('Say something');
     const thread = await harness.thread(id);
-    // The update reaches Discord, and the process dies before it can write that it did.
+    // The update reaches Discord, and the process dies before it can record that.
     harness.host.discord.observe((event) => {
       if (event.type === 'messageCreate' && event.message.content.startsWith('Half way.')) driver.kill();
     });

@@ -14,7 +14,7 @@ describe('worker slots for tasks', () => {
     await Promise.all([come('a', 'alice'), come('b', 'alice')]);
     const waiting = [come('c', 'alice'), come('d', 'bob'), come('e', 'bob')];
     await waiting[1];
-    // Alice has two, so her third waits, and does not hold up bob; then the guild is full.
+    // Alice has two tasks, so her third one waits without delaying bob; then the guild's limit is reached.
     expect(order).to.deep.equal(['a', 'b', 'd']);
     expect([slots.placeOf('c'), slots.placeOf('e')]).to.deep.equal([1, 2]);
     slots.release('a');

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { declaredPages } from '../../support/declared-texts.js';
 import { openBrowser } from './browser.js';
 
-/** What people call what is gone afterwards. */
+/** Labels of acts that delete something. */
 const DESTROYING =
   /^(?:clear|delete|disable|drop|forget|lift|only|remove|reset|revoke|stop|undo|ungrant|unload)(?:-|$)/;
 

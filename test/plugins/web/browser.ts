@@ -1,15 +1,15 @@
 import type { TestHost } from '@cinnabar/core/testing';
 import { WebServer } from '@cinnabar/sdk';
 
-/** What a server answered. */
+/** A response of the server. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** As JSON where it is JSON, else as text. */
+  /** Parsed JSON, or text. */
   readonly body: unknown;
 }
 
-/** A browser as far as the server can tell: it keeps cookies, and sends what its pages would. */
+/** A browser from the server's view: it keeps cookies, and sends the requests of the pages. */
 export function openBrowser(host: TestHost) {
   const { url } = host.resolve(WebServer);
   if (url === undefined) throw new Error('the web server does not listen');
@@ -21,7 +21,7 @@ export function openBrowser(host: TestHost) {
     for (const line of response.headers.getSetCookie()) cookie = line.replace(/;.*$/s, '');
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-    // What answers HEAD has the headers alone.
+    // A response to HEAD has only headers.
     const body: unknown = isJson && init.method !== 'HEAD' ? JSON.parse(text) : text;
     return { status: response.status, headers: response.headers, body };
   };
@@ -38,9 +38,9 @@ export function openBrowser(host: TestHost) {
     get cookie() {
       return cookie;
     },
-    /** Presses the button of a link that signs in. */
+    /** Presses the button of a sign-in link. */
     follow,
-    /** With a new link; then it loads the first page. */
+    /** Signs in with a new link, and loads the first page. */
     async signIn(userId: string): Promise<Answer> {
       const answer = await follow(host.resolve(WebServer).signInLink(userId));
       const { body } = await send('/api/session');

@@ -15,7 +15,7 @@ const link = z.union([
 ]);
 type Link = z.output<typeof link>;
 
-/** Every value under a key, wherever it stands. */
+/** All values under a key, at any depth. */
 function valuesOf(key: string, value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value.flatMap((item) => valuesOf(key, item));
   if (typeof value !== 'object' || value === null) return [];
@@ -29,7 +29,7 @@ const addressOf = (to: Exclude<Link, { readonly discord: string }>, guildId: str
   return `/api/pages/${to.page}?${new URLSearchParams({ ...to.query, ...(guild === undefined ? {} : { guild }) })}`;
 };
 
-/** A bot with something to count on most pages. */
+/** A bot with countable data on most pages. */
 async function seed(host: TestHost): Promise<void> {
   const { alice, general, guild, you } = host;
   const actor = { userId: alice.id, guildId: guild.id, channelId: general.id };
@@ -59,7 +59,7 @@ async function places(owner: ReturnType<typeof openBrowser>, { guild: { id: guil
 const figures = z.object({ figures: z.array(z.looseObject({ name: z.string(), value: z.unknown() })) });
 const counted = z.object({ count: z.number(), link });
 
-/** Figures whose words hold numbers, and which lead nowhere. */
+/** Figures with numbers in their text, but without a link. */
 const unlinked = (body: unknown) =>
   valuesOf('figures', body)
     .flatMap((block) => figures.parse(block).figures)

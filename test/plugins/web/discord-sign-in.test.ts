@@ -16,7 +16,7 @@ async function start(options: Partial<Parameters<typeof createTestHost>[0]> = {}
 
 type Browser = ReturnType<typeof openBrowser>;
 
-/** Begins in a browser. @returns where Discord sends it back to */
+/** Begins a sign-in in a browser. @returns the address to which Discord redirects */
 async function consent(browser: Browser, person: TestHost['you'], options: { deny?: boolean } = {}): Promise<string> {
   const { status, headers } = await browser.get('/auth/discord');
   expect(status).to.equal(303);

@@ -38,7 +38,7 @@ const start = () =>
 
 type Browser = ReturnType<typeof openBrowser>;
 
-/** What a browser that watches the page is sent, piece by piece. */
+/** The event stream of a page, chunk by chunk. */
 async function watch(host: TestHost, { url, cookie }: Browser) {
   const leave = new AbortController();
   const path = `/api/events?guild=${host.guild.id}&page=garden/beds`;
@@ -47,7 +47,7 @@ async function watch(host: TestHost, { url, cookie }: Browser) {
   return {
     status: response.status,
     type: response.headers.get('content-type'),
-    /** The next piece; `undefined` when it has ended. */
+    /** The next chunk; `undefined` at the end. */
     next: async () => (await reader?.read())?.value,
     leave: () => leave.abort(),
   };

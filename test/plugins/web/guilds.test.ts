@@ -6,7 +6,7 @@ import { failure } from '../../support/codes.js';
 const SERVERS = 10;
 const MEMBER = '/guilds/:guildId/members/:userId';
 
-/** In a bot without the intent for members, to which Discord does not send their changes. */
+/** The bot has no intent for members, so Discord does not send their changes. */
 describe('web: the list of a person’s servers', () => {
   const inServers = async () => {
     const host = await createTestHost({ plugins: ['admin'], printErrors: false });
@@ -30,7 +30,7 @@ describe('web: the list of a person’s servers', () => {
     const before = asked(host);
     const release = host.discord.faults.rest.hold({ method: 'GET', route: MEMBER });
     const listed = namesFor(host, host.you);
-    // The first waits, the others need not wait for it. A request that gets no answer is given up after 15 s.
+    // The first request waits, without delaying the others. It is given up after 15 s without a response.
     while (asked(host) < before + SERVERS) await new Promise((resolve) => setImmediate(resolve));
     release();
     expect(await listed).to.eql(NAMES);

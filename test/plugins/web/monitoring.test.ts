@@ -9,7 +9,7 @@ const TOKEN = 'a-token-of-prometheus';
 const start = (options: Partial<Parameters<typeof createTestHost>[0]> = {}) =>
   createTestHost({ plugins: ['admin', 'web'], env: { CINNABAR_WEB: '0' }, printErrors: false, ...options });
 
-/** What whoever connects from this machine gets, with headers that `fetch` does not set. */
+/** A request from this machine with headers that `fetch` cannot set. */
 function ask(of: TestHost | number, path: string, headers: Readonly<Record<string, string>> = {}) {
   const port = typeof of === 'number' ? of : new URL(of.resolve(WebServer).url ?? '').port;
   return new Promise<{ readonly status: number | undefined; readonly body: string }>((resolve, reject) => {

@@ -6,7 +6,7 @@ import { openBrowser } from './browser.js';
 
 const SCRIPT = '<script>alert(1)</script>';
 
-/** A plugin with a page of its own, an act, and an endpoint for programs. */
+/** A plugin with its own page, an act, and an endpoint for programs. */
 const garden = definePlugin({
   manifest: { id: 'garden', version: '1.0.0', description: 'Grows', intents: ['GuildMessages', 'MessageContent'] },
   setup({ command, page, route }) {
@@ -53,7 +53,7 @@ const start = (options: Partial<Parameters<typeof createTestHost>[0]> = {}) =>
 const beds = (host: TestHost) => `/api/pages/garden/beds?guild=${host.guild.id}`;
 const water = (host: TestHost) => `/api/pages/garden/beds/acts/water?guild=${host.guild.id}`;
 
-/** The text of every page of the book by its path, and no text for its images and style: from the first page on, wherever links lead. */
+/** The content of every page of the book by its path, with empty text for its images and styles: follows all links from the first page. */
 async function readBook(browser: ReturnType<typeof openBrowser>): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   const wanted = ['/docs/'];

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { effective } from './harness.js';
 
-/** The annotated examples, read where they are. */
+/** Parses the annotated examples. */
 const read = (text: string) => effective({ files: { example: text } });
 
-/** What has a default: of the other keys the examples may show any value. */
+/** The keys with a default; the examples may show any value of the other keys. */
 const withDefault = (config: object) =>
   Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined));
 

@@ -5,15 +5,15 @@ import { recordingLogger } from '../../../support/logs.js';
 
 export const GUILD = '123456789012345678';
 
-/** Texts as they would stand in the files, in the settings and in pins. */
+/** The texts of configuration files, settings and pins. */
 export interface Sources {
   readonly files?: Readonly<Record<string, string>>;
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** The first is the oldest; their ids are 1, 2 … */
+  /** Oldest first; their ids are 1, 2 … */
   readonly pins?: readonly string[];
 }
 
-/** The chat mind's configuration over given texts. */
+/** The chat's configuration from the given texts. */
 export function openConfig(sources: Sources) {
   const log = recordingLogger();
   const layers = Object.entries(sources.files ?? {}).map(([source, text]) => layerOf(source, text));

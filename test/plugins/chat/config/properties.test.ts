@@ -7,7 +7,7 @@ import { effective } from './harness.js';
 
 const PATHS = [...LEAVES.keys()];
 
-/** A value that fits the key, or does not. */
+/** A value that may or may not fit the key. */
 const anyValue = fc.oneof(
   fc.boolean(),
   fc.integer({ min: -5, max: 3_000_000 }),
@@ -17,7 +17,7 @@ const anyValue = fc.oneof(
   fc.constant(null),
   fc.jsonValue(),
 );
-/** What somebody might write: keys and values of all kinds. */
+/** Keys and values of all kinds, as an admin might write them. */
 const anyValues = fc
   .array(fc.tuple(fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...PATHS) }, fc.string()), anyValue))
   .map((pairs) => {
@@ -65,7 +65,7 @@ describe('chat: laying configuration together', () => {
         const files = { 'config/shared.yaml': stringify(file) };
         const before = flat((await effective({ files })).config);
         const after = flat((await effective({ files, pins: [stringify(pin)] })).config);
-        // Unset, the window grows to at most twice its size.
+        // By default, the window grows to at most twice its size.
         const amount = (config: ReturnType<typeof flat>, path: string) =>
           Number(config.get(path) ?? config.get(path === 'rollingThreshold' ? 'recencyWindow' : path));
         for (const [path, { scope, lowerOnly }] of LEAVES) {

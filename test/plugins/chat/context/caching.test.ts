@@ -61,7 +61,7 @@ describe('chat context: cache breakpoints', () => {
 });
 
 describe('chat context: the rhythm of a channel', () => {
-  /** Called every so often, with so many new messages each time. */
+  /** Calls the bot at this interval, with this number of new messages each time. */
   const rhythm = async (everyMs: number, messages: number, times: number) => {
     const channel = createChannel({ system: 'Long. '.repeat(500) });
     let built = await channel.activate(chat(400));

@@ -8,7 +8,7 @@ const TALKS: Readonly<Record<string, Talk>> = {
   'a slow channel': { perHour: 50, burst: 12, night: 0.1, characters: 60 },
   'long conversations and silence between': { perHour: 60, burst: 60, night: 0.05, characters: 40 },
 };
-/** Fixed layouts whose windows keep the same bound: at most twice the size. */
+/** Fixed layouts with the same bound of the window: at most twice the size. */
 const LAYOUTS = [NO_CACHING, ...everyLayout().filter(({ name }) => !name.includes('600'))];
 
 describe('chat context: the prompt bill', () => {

@@ -27,7 +27,7 @@ const IDS = new Map([['Claude', SELF.id]]);
 
 export type Spoken = Partial<Omit<HistoryMessage, 'author'>> & { readonly author?: Partial<HistoryMessage['author']> };
 
-/** A message of Alice, Bob …, or of `Claude`, who is the bot itself. */
+/** A message of Alice, Bob …, or of the bot, `Claude`. */
 export function said(who: string, content: string, more: Spoken = {}): HistoryMessage {
   const userId = IDS.get(who) ?? `${IDS.size + 100}`;
   IDS.set(who, userId);
@@ -55,7 +55,7 @@ export function said(who: string, content: string, more: Spoken = {}): HistoryMe
   };
 }
 
-/** Gives the messages ids and times in their order, where they have none. */
+/** Adds missing ids and times to the messages, in their order. */
 export function inOrder(messages: readonly HistoryMessage[]): readonly HistoryMessage[] {
   return messages.map((message, index) =>
     message.id === '0' ? { ...message, id: idAt(index), createdAt: STARTED + index * 1000 } : message,
@@ -82,12 +82,12 @@ export function picture(name = 'sunset.jpg', sizeBytes = 1000): HistoryAttachmen
   return { url: `https://cdn.discordapp.com/${name}`, name, contentType: 'image/jpeg', sizeBytes };
 }
 
-/** Every picture is there; its data is its name. */
+/** Contains every picture; its data is its name. */
 export const album: Pick<Images, 'load'> = {
   load: async ({ name, sizeBytes }) => ({ mediaType: 'image/jpeg', base64: name, sizeBytes }),
 };
 
-/** Every text file is there; it says its name. */
+/** Contains every text file; its content is its name. */
 export const shelf: ContextInput['textFiles'] = {
   read: async ({ name, sizeBytes }, maxBytes) => ({ text: `The text of ${name}.`, cut: sizeBytes > maxBytes }),
 };
@@ -114,12 +114,12 @@ export function build(messages: readonly HistoryMessage[], given: Given = {}): P
   });
 }
 
-/** The tokens of a request's messages, without the completion target, by the plugin's own estimate. */
+/** The number of tokens of a request's messages, without the completion target, in the plugin's own estimate. */
 export function estimateOf({ messages }: LlmRequest): number {
   return messages.slice(0, -1).reduce((sum, message) => sum + estimateMessage(message), 0);
 }
 
-/** `Alice: hello`, a line for each message; the completion target is left out. */
+/** `Alice: hello`, one line per message, without the completion target. */
 export function asLines({ messages }: LlmRequest): readonly string[] {
   return messages.slice(0, -1).map(({ participant, content }) => {
     const parts = content.map((block) => {
@@ -131,7 +131,7 @@ export function asLines({ messages }: LlmRequest): readonly string[] {
   });
 }
 
-/** A channel in which the bot is called again and again; what is remembered goes through JSON each time, as at a restart. */
+/** A channel in which the bot is called repeatedly; its state is serialised to JSON between calls, as at a restart. */
 export function createChannel(given: Given = {}) {
   let memory: CacheState = EMPTY_CACHE_STATE;
   let now = STARTED + 3_600_000;

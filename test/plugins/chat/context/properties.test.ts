@@ -30,7 +30,7 @@ const message = fc.record({
   calls: fc.integer({ min: 0, max: 6 }).map((number) => (number === 0 ? 1 : 0)),
   repliesTo: fc.integer({ min: 0, max: 30 }),
 });
-/** What is said between two calls on the bot, and how long that takes. */
+/** The messages between two calls of the bot, and their duration. */
 const stretch = fc.record({
   messages: fc.array(message, { minLength: 0, maxLength: 8 }),
   gapMs: fc.constantFrom(0, 20_000, 200_000, 1_000_000, 8_000_000),
@@ -49,7 +49,7 @@ type ValueOf<A> = A extends fc.Arbitrary<infer T> ? T : never;
 type Stretch = ValueOf<typeof stretch>;
 type Settings = ValueOf<typeof settings>;
 
-/** Plays the conversation and hands over what was built each time the bot was called. */
+/** Plays the conversation, and passes on the context of each call. */
 async function play(
   stretches: readonly Stretch[],
   config: Settings,

@@ -12,7 +12,7 @@ interface Body {
 }
 
 describe('chat context: on the wire', () => {
-  /** Every block of the request as the provider compares it: without its mark. */
+  /** Every block of the request as the provider compares it, without its cache breakpoint. */
   const blocksOf = ({ messages }: Body) =>
     messages.flatMap(({ role, content }) =>
       typeof content === 'string'

@@ -9,7 +9,7 @@ describe('chat history: what a message becomes', () => {
   });
   afterEach(() => room[Symbol.asyncDispose]());
 
-  /** Lets Discord list a message of a kind that the local one does not have. */
+  /** Makes Discord list a message of a kind that the local Discord does not support. */
   const convert = async (message: Partial<APIMessage>) => {
     const { host, read } = room;
     const said = host.alice.say(host.general, 'placeholder');

@@ -18,13 +18,13 @@ import type { SendableChannels } from 'discord.js';
 
 type HistoryLimits = NonNullable<HistoryDependencies['limits']>;
 
-/** A host with nothing in it but a channel history. */
+/** A host with only a channel history. */
 export interface HistoryHarness extends AsyncDisposable {
   readonly host: TestHost;
   readonly history: ChannelHistory;
-  /** Reads as alice in the general channel with a limit of 400, unless told otherwise. */
+  /** Default: reads as alice in the general channel with a limit of 400. */
   read(channel?: LocalChannel, options?: Partial<WindowOptions> & { readonly as?: LocalUser }): Promise<HistoryWindow>;
-  /** The same at once: what has been said may still be on its way. */
+  /** The same, without waiting for events that are still being transmitted. */
   readNow: HistoryHarness['read'];
   /** The same, as lines `alice: Hello`. */
   lines(
@@ -32,15 +32,15 @@ export interface HistoryHarness extends AsyncDisposable {
     options?: Partial<WindowOptions> & { readonly as?: LocalUser },
   ): Promise<readonly string[]>;
   configs(channel?: LocalChannel, names?: readonly string[]): Promise<readonly string[]>;
-  /** What happens in `meanwhile` is never told: the session is gone, and cannot be resumed. */
+  /** Loses the session: the bot receives no events of `meanwhile`, and cannot resume. */
   loseSession(meanwhile: () => void): Promise<void>;
-  /** How many pages of messages were asked for since the last time. */
+  /** Number of pages of messages that were requested since the last call. */
   pages(): number;
-  /** How many requests of any kind. */
+  /** Number of requests since the last call. */
   requests(): number;
 }
 
-/** @param limits those that differ from what the plugin keeps */
+/** @param limits those that differ from the plugin's */
 export async function openHistory(limits?: Partial<HistoryLimits>): Promise<HistoryHarness> {
   let made: ChannelHistory | undefined;
   const host = await createTestHost({
@@ -48,7 +48,7 @@ export async function openHistory(limits?: Partial<HistoryLimits>): Promise<Hist
   });
   if (made === undefined) throw new Error('The plugin did not start.');
   const history = made;
-  // Whoever asks has said something, and so is known.
+  // A user who has written a message is cached.
   const lobby = host.guild.createChannel({ name: 'lobby' });
   for (const person of [host.you, host.alice, host.bob]) person.say(lobby, 'Here I am');
   await host.settled();
@@ -95,7 +95,7 @@ export async function openHistory(limits?: Partial<HistoryLimits>): Promise<Hist
       void back.then(() => {
         isBack = true;
       });
-      // Discord lets a bot identify once in five seconds, and the host pauses between its attempts.
+      // A bot may identify once in five seconds, and the host pauses between its attempts.
       while (!isBack) {
         await host.discord.settled();
         host.clock.advance(1_000);
@@ -131,12 +131,12 @@ export function asLine({ author, content, extras }: HistoryMessage): string {
   return `${author.displayName}: ${[content, ...extras].filter((text) => text !== '').join(' ')}`;
 }
 
-/** Has somebody say `count` numbered messages. */
+/** Sends `count` numbered messages. */
 export function chatter(user: LocalUser, channel: LocalChannel, count: number, word = 'message') {
   return Array.from({ length: count }, (_, at) => user.say(channel, `${word} ${at + 1}`));
 }
 
-/** The link to a message, as people copy it. */
+/** The link to a message, as Discord's client copies it. */
 export function linkTo(message: { readonly id: string; readonly channel: LocalChannel }): string {
   return `https://discord.com/channels/${message.channel.guild?.id ?? '@me'}/${message.channel.id}/${message.id}`;
 }

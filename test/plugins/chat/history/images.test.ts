@@ -19,7 +19,7 @@ const silent: Logger = {
 };
 const PNG = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(92)]);
 const URL_OF = (name: string) => `https://cdn.discordapp.com/attachments/1/2/${name}?ex=ffffffff&is=2&hm=3`;
-/** Nothing has to be renewed. */
+/** No link has to be renewed. */
 const freshLink: FreshLink = async (url) => url;
 
 describe('chat history: images', () => {

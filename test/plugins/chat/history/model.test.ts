@@ -6,7 +6,7 @@ import { chatter, type HistoryHarness, openHistory } from './harness.js';
 
 const EMOJI = ['🙃', '🫥'];
 
-/** One thing that happens; numbers choose among what there is. */
+/** A random event; numbers select among the existing messages. */
 const happening = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('say'), who: fc.nat() }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('edit', 'delete', 'clear'), what: fc.nat() }) },
@@ -42,7 +42,7 @@ describe('chat history: whatever happens in whatever order', () => {
   });
   after(() => room[Symbol.asyncDispose]());
 
-  /** What Discord has: the last `limit` messages, with the emoji that others than the bot put under them. */
+  /** The expected history: the last `limit` messages, with reactions of others than the bot. */
   const truth = (channel: LocalChannel, limit: number, { host }: HistoryHarness = room) =>
     channel.messages.slice(-limit).map(({ id, content, reactions }) => [
       id,
@@ -75,7 +75,7 @@ describe('chat history: whatever happens in whatever order', () => {
       hold: () => held.push(rest.hold({ route: '/channels/:channelId/messages' })),
       release,
       settle: () => host.settled(),
-      // So that Discord has looked, but not yet answered.
+      // Stops between Discord's read and its response.
       async pass({ turns }) {
         for (let turn = 0; turn < turns; turn += 1) await setImmediate();
       },
@@ -83,7 +83,7 @@ describe('chat history: whatever happens in whatever order', () => {
     for (const { kind, who = 0, what = 0, emoji = 0, limit = 1, turns = 1 } of happenings) {
       await actions[kind]?.({
         person: people[who % people.length] ?? host.alice,
-        // Few, so that much happens to each.
+        // Few messages, so that each is changed often.
         message: channel.messages.at(-1 - (what % 3)),
         sign: EMOJI[emoji % EMOJI.length] ?? '🙃',
         limit,

@@ -35,7 +35,7 @@ describe('chat: bots among bots', () => {
     await host[Symbol.asyncDispose]();
   });
   beforeEach(async () => {
-    // A person's word begins a new chain, and the pause ends what a bot said before.
+    // A message of a person begins a new chain, and the pause ends an earlier answer of the bot.
     for (let round = 0; round < 10; round += 1) await pass(6_000, host.discord.settled);
     host.bob.say(host.general, 'Well then.');
     await bothSettled();
@@ -49,7 +49,7 @@ describe('chat: bots among bots', () => {
   const pass = async (ms: number, settled: () => Promise<void> = bothSettled) => {
     await settled();
     host.clock.advance(ms);
-    // What a timer begins reads the configuration first.
+    // Work that a timer starts first reads the configuration.
     for (let round = 0; round < 50; round += 1) await new Promise((resolve) => setImmediate(resolve));
     await settled();
   };
@@ -112,7 +112,7 @@ describe('chat: bots among bots', () => {
     for (const { content } of answerMessages(`${LONG}\n\n${LONG}`)) stranger.user.say(host.general, content);
     stranger.user.say(host.general, `${second.bot} what do you think?`);
     await pass(2_000);
-    // More messages than botChainLength allows, but two answers.
+    // More messages than botChainLength allows, but only two answers.
     expect(heard()).to.not.have.length(0);
   });
 
@@ -181,10 +181,10 @@ describe('chat: bots among bots', () => {
       llm.push(hangMidway(say(answer)));
       host.alice.say(host.general, `${host.bot} Ask Other`);
       await llm.hanging();
-      // A message or an edit a second, while the model pauses.
+      // A message or an edit each second, while the model pauses.
       await flow(10);
     };
-    /** Nothing settles by itself while an answer waits for its next edit. */
+    /** The host does not settle while an answer waits for its next edit. */
     const flow = async (seconds: number) => {
       for (let round = 0; round < seconds; round += 1) await pass(1_000, host.discord.settled);
     };

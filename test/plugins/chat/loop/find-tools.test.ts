@@ -21,7 +21,7 @@ describe('chat: how much is sent for "hi"', () => {
     expect(second?.tools).to.deep.equal(first?.tools);
     expect(second?.system).to.equal(first?.system);
     expect(second?.messages[0]).to.deep.equal(first?.messages[0]);
-    // Examples stay here: they are for the offline model.
+    // Examples are not sent: they are for the offline model.
     const sent = first?.tools?.map(({ examples: _examples, ...tool }) => tool);
     expect(JSON.stringify(sent).length).to.be.below(5_500);
   });

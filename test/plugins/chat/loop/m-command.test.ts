@@ -59,7 +59,7 @@ describe('chat: `m`', () => {
       await mContinue(replyTo);
       expect(llm.requests.length).to.equal(before + 1);
       expect(read().at(-2)).to.match(/^alice: \[asks you to go on with your last message/);
-      // It is the same answer that goes on.
+      // The same answer continues.
       const [again] = host.general.messages.slice(-1);
       if (replyTo !== notice && again !== undefined) host.alice.say(host.general, '!m delete', { replyTo: again });
       await host.settled();

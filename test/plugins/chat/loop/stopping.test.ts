@@ -60,7 +60,7 @@ describe('chat: an answer that I do not want any more', () => {
     host.alice.say(host.general, '!m stop');
     await host.settled();
     expect(isCut(0)).to.equal(true);
-    // How much of it could be seen depends on how many chunks came before the first message was sent.
+    // The visible part depends on the number of chunks before the first message.
     expect(seen).to.match(/^Once upon/);
     expect(texts().slice(-2)).to.deep.equal([seen, 'Stopped.']);
   });

@@ -3,7 +3,7 @@ import { CinnabarError, definePlugin, Llm, type LlmCompletion, type LlmRequest }
 import { expect } from 'chai';
 import { openFence } from '../../../sdk/text/markdown.js';
 
-/** A model whose words the test says itself. */
+/** A model whose output the test writes. */
 function spokenLlm() {
   const asked: { request: LlmRequest; end(text: string): void; fail(error: unknown): void }[] = [];
   const waiting: (() => void)[] = [];
@@ -68,7 +68,7 @@ describe('chat: answers that grow while the model writes', () => {
 
   const shown = () => host.general.messages.slice(3).map(({ content }) => content);
   const edits = () => host.discord.requests.of('PATCH', '/channels/:channelId/messages/:messageId').length;
-  /** Lets what has been asked of Discord happen, and a little time pass. */
+  /** Waits for requests to Discord, and advances the clock a little. */
   const pass = async (ms: number) => {
     await host.discord.settled();
     host.clock.advance(ms);

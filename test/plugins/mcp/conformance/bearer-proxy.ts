@@ -5,7 +5,7 @@ export interface BearerProxy extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Passes requests on as they are, with a bearer token: the conformance suite has no way to send one. */
+/** Forwards requests unchanged, with a bearer token, which the conformance suite cannot send. */
 export async function startBearerProxy(target: string, bearer: string): Promise<BearerProxy> {
   const server = createServer((incoming, outgoing) => {
     const headers = { ...incoming.headers, authorization: `Bearer ${bearer}` };

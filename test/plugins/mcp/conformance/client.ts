@@ -1,15 +1,15 @@
-/** What the conformance suite runs as a client: a whole host, whose only MCP server is the suite's own. `argv[2]` is its address. */
+/** The client for the conformance suite: a whole host whose only MCP server is the suite's. `argv[2]` is its address. */
 import { createTestHost } from '@cinnabar/core/testing';
 import { Tools, z } from '@cinnabar/sdk';
 
-/** What the suite tells of the client's registration, in scenarios about authorization. */
+/** The suite's data about the client's registration, in scenarios about authorization. */
 const contextSchema = z.object({
   client_id: z.string().optional(),
   client_secret: z.string().optional(),
   private_key_pem: z.string().optional(),
 });
 
-/** The tool to call in a scenario, with what to call it with. */
+/** The tool call of a scenario. */
 const CALLS: Readonly<Record<string, readonly [tool: string, input: Readonly<Record<string, unknown>>]>> = {
   tools_call: ['suite_add_numbers', { a: 5, b: 3 }],
   'sse-retry': ['suite_test_reconnection', {}],
@@ -34,7 +34,7 @@ if (name !== undefined) {
   process.stdout.write(`${JSON.stringify(outcome)}\n`);
 }
 
-/** The settings that whoever registered the client would write. Where the authorization server is, the suite says on the way only. */
+/** The settings of a registered client. The suite announces the authorization server only during the scenario. */
 async function authorization() {
   if (context.client_id === undefined) return {};
   const metadata = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', url));

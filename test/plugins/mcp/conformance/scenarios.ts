@@ -5,7 +5,7 @@ import { startBearerProxy } from './bearer-proxy.js';
 import { suiteTools } from './server-tools.js';
 import { runConformance, type ScenarioResult } from './suite.js';
 
-/** The suite's server scenarios about what this server offers. The others, each with its reason, are in CONFORMANCE.md. */
+/** The suite's server scenarios that apply to this server. The others, each with a reason, are in CONFORMANCE.md. */
 export const SERVER_SCENARIOS: readonly string[] = [
   'dns-rebinding-protection',
   'json-schema-2020-12',
@@ -30,7 +30,7 @@ export const CLIENT_SCENARIOS: readonly string[] = [
   'tools_call',
 ];
 
-/** Every server scenario of the suite against a host that has the tools it asks for. */
+/** Runs every server scenario of the suite on a host with the tools that it requires. */
 export async function runServerScenarios(): Promise<readonly ScenarioResult[]> {
   await using host = await createTestHost({
     plugins: ['mcp', suiteTools],
@@ -40,7 +40,7 @@ export async function runServerScenarios(): Promise<readonly ScenarioResult[]> {
   return await runConformance('server', ['--url', proxy.url, '--suite', 'all']);
 }
 
-/** One client scenario: the suite starts a host whose MCP server it is. */
+/** Runs one client scenario: the suite starts a host with the suite's MCP server. */
 export async function runClientScenario(scenario: string): Promise<ScenarioResult | undefined> {
   const client = fileURLToPath(new URL('./client.js', import.meta.url));
   const [result] = await runConformance('client', ['--command', `${process.execPath} ${client}`], scenario);

@@ -3,7 +3,7 @@ import { definePlugin, type ToolContent, UserError, z } from '@cinnabar/sdk';
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const SILENCE = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=';
 
-/** Content of each kind, by the names that the conformance suite calls. */
+/** Content of each kind, by the tool names of the conformance suite. */
 const RESULTS: Readonly<Record<string, readonly ToolContent[]>> = {
   test_simple_text: [{ type: 'text', text: 'This is a simple text response for testing.' }],
   test_image_content: [{ type: 'image', data: PIXEL, mimeType: 'image/png' }],
@@ -18,7 +18,7 @@ const RESULTS: Readonly<Record<string, readonly ToolContent[]>> = {
   ],
 };
 
-/** A plugin with the tools that the conformance suite asks a server for. */
+/** A plugin with the tools that the conformance suite requires of a server. */
 export const suiteTools = definePlugin({
   manifest: { id: 'suite-tools', version: '1.0.0', description: 'Tools for the MCP conformance suite' },
   setup({ tool }) {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from '@cinnabar/sdk';
 
-/** How one scenario went. */
+/** The result of a scenario. */
 export interface ScenarioResult {
   readonly scenario: string;
-  /** Names of the checks that the scenario made, other than those that only inform. */
+  /** Names of the scenario's checks, without informational ones. */
   readonly checks: readonly string[];
   readonly failures: readonly string[];
 }
@@ -21,8 +21,8 @@ const cli = join(
 );
 
 /**
- * The suite's command imports a function of `node:fs` that Node 20 does not have, and uses it only to rate SDK repositories:
- * a loader hook gives it one that it never calls.
+ * The suite's command imports a function of `node:fs` that Node 20 does not have, and uses it only to rate SDK repositories: a loader hook provides a
+ * replacement that is never called.
  */
 const hook = `import { register } from 'node:module';
 const shim = 'data:text/javascript,' + encodeURIComponent("export * from 'node:fs'; export const globSync = undefined;");
@@ -30,7 +30,7 @@ const hooks = 'export const resolve = (name, context, next) => name === "fs" && 
   ' ? { url: ' + JSON.stringify(shim) + ', shortCircuit: true } : next(name, context);';
 register('data:text/javascript,' + encodeURIComponent(hooks));`;
 
-/** Runs the official suite's command and reads what it has checked. */
+/** Runs the official suite's command and reads the results of its checks. */
 export async function runConformance(
   mode: 'client' | 'server',
   target: readonly string[],
@@ -50,14 +50,14 @@ export async function runConformance(
   }
 }
 
-/** Its exit code says only whether anything failed; the results say what. */
+/** The exit code tells only whether a check failed; the details are in the results. */
 function run(command: string, parameters: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(command, parameters, { timeout: 60_000 }, (_error, stdout, stderr) => resolve(`${stdout}\n${stderr}`));
   });
 }
 
-/** A folder is called `server-<scenario>-<time>` or `<scenario>-<time>`. */
+/** The folder's name is `server-<scenario>-<time>` or `<scenario>-<time>`. */
 async function readResult(mode: string, results: string, folder: string): Promise<ScenarioResult> {
   const checks = checksSchema.parse(JSON.parse(await readFile(join(results, folder, 'checks.json'), 'utf8')));
   const made = checks.filter(({ status }) => status !== 'INFO' && status !== 'SKIPPED');

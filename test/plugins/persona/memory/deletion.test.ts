@@ -11,7 +11,7 @@ import {
   STAFF,
 } from './harness.js';
 
-/** Anna says where she lives; each word takes the place of the one before it. Resolves with the id of the last. */
+/** Anna writes where she lives; each statement replaces the previous one. Resolves with the id of the last memory. */
 async function moves(harness: MemoryHarness, ...cities: readonly string[]): Promise<string> {
   let id = '';
   for (const city of cities) {

@@ -190,7 +190,7 @@ describe('persona: memories on the disk', () => {
         truncateSync(fileOf(harness), end);
         await using later = await harness.restart(false);
         const found = await later.standing();
-        // All but the line feed of the last line makes it whole.
+        // Without its line feed, the last line is complete as well.
         expect(found).to.deep.equal(end >= full - 1 ? whole : acknowledged);
       }),
       { numRuns: 40 },

@@ -20,30 +20,30 @@ export const DM: Place = { mind: 'guild', guildId: null, channelId: '801' };
 
 interface Options {
   readonly folder?: Folder;
-  /** Where they are kept, when it is not the folder. */
+  /** The journals, when they are not in the folder. */
   readonly journals?: ReturnType<typeof journalsOn>;
   readonly clock?: ManualClock;
   readonly embed?: Embed;
   readonly capacity?: number;
 }
 
-/** Memories in a folder of their own, with a clock that stands still, and short words for what tests do. */
+/** Memories in a separate folder, with a manual clock, and short functions for tests. */
 export interface MemoryHarness extends AsyncDisposable {
   readonly memories: Memories;
   readonly clock: ManualClock;
   readonly folder: Folder;
-  /** The journals that were loaded, each as often as it was. */
+  /** The journals that were loaded, with repetitions. */
   readonly opened: readonly string[];
   readonly log: ReturnType<typeof recordingLogger>;
-  /** Somebody says something in a message of its own; the next thing is said a minute later. */
+  /** Adds a statement with a separate message; the next one is a minute later. */
   say(speaker: string, text: string, more?: Partial<NewMemory>): ReturnType<Memories['add']>;
-  /** Texts that a question brings up, the best first. */
+  /** Texts that a question retrieves, best first. */
   ask(
     query: string,
     more?: { readonly place?: Place; readonly askedBy?: string; readonly limit?: number },
   ): Promise<readonly string[]>;
   standing(place?: Place): Promise<readonly string[]>;
-  /** As after a restart of the host; `settle: false` as after a crash. */
+  /** Simulates a restart of the host; with `settle: false`, a crash. */
   restart(settle?: boolean): Promise<MemoryHarness>;
 }
 
@@ -65,7 +65,7 @@ export async function openMemoryHarness(options: Options = {}): Promise<MemoryHa
         return journals.open(path, definition);
       },
     },
-    // What has crashed does nothing more.
+    // After a crash no timer runs.
     after: (delayMs, task) => clock.after(delayMs, () => (disposed ? undefined : task())),
     self: () => '9000',
     embed,
@@ -112,7 +112,7 @@ export async function openMemoryHarness(options: Options = {}): Promise<MemoryHa
 }
 let ids = 0;
 
-/** Each text has a message of its own, which tests can name by it. */
+/** The id of the message with a text: each text has a separate message. */
 export const messageOf = (text: string): string =>
   String([...text].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_000_007, 7) + 10_000);
 

@@ -10,7 +10,7 @@ const remember = plan([
   speak('Mara it is.'),
 ]);
 
-/** A host with data of its own, on a database that others share. */
+/** A host with separate data, on a shared database. */
 async function hostOn(place: TestDatabase, group: number, world?: TestHost) {
   const database = clusterProcess(place);
   const host = await openPersonaHarness([remember], {

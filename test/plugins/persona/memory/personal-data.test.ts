@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ANNA, BOB, DM, ELSEWHERE, filesIn, GENERAL, openMemoryHarness, STAFF } from './harness.js';
 
 const BOBS_DM = { ...DM, channelId: '802' };
-/** Anna reads everywhere but in the staff's channel, and in no one's direct messages but her own. */
+/** Anna can read all channels except the staff's, and only her own direct messages. */
 const mayRead = async ({ channelId }: { channelId?: string }) =>
   channelId !== STAFF.channelId && channelId !== BOBS_DM.channelId;
 

@@ -27,7 +27,7 @@ const TEXTS = [
 ];
 const MESSAGES = ['1', '2', '3', '4', '5', '6'];
 
-/** Most of it happens in one place and comes from one person, so that much of it is about the same. */
+/** Mostly one place and one person, so that many memories have the same subject. */
 const somewhere = fc.oneof({ arbitrary: fc.constant(GENERAL), weight: 3 }, fc.constantFrom(...PLACES));
 const adding = fc.record({
   kind: fc.constant('add' as const),
@@ -36,7 +36,7 @@ const adding = fc.record({
   text: fc.constantFrom(...TEXTS),
   messageId: fc.constantFrom(...MESSAGES),
   visibility: fc.constantFrom<Memory['visibility']>('guild', 'channel', 'dm'),
-  /** Hours ago, so that things are heard out of order. */
+  /** In hours, so that memories arrive out of order. */
   ago: fc.constantFrom(0, 0, 1, 2),
   supersedes: fc.constantFrom(false, false, true),
 });
@@ -64,7 +64,7 @@ const histories = fc.array(fc.oneof({ arbitrary: adding, weight: 6 }, deleting, 
 });
 type Step = typeof histories extends fc.Arbitrary<readonly (infer S)[]> ? S : never;
 
-/** What happened to a message since it was last said. */
+/** Messages that were deleted or changed since they were added. */
 type Gone = Set<string>;
 
 async function take(harness: MemoryHarness, step: Step, gone: Gone): Promise<void> {

@@ -175,7 +175,7 @@ describe('persona: what its memory brings up', () => {
   });
 
   describe('with embeddings', () => {
-    /** Cats and dogs are near to one another, everything else is not. */
+    /** Cats and dogs are near each other; everything else is not. */
     const embed: Embed = async (texts) =>
       texts.map((text) => (/cat|kitten|tabby/i.test(text) ? [1, 0.1, 0] : [0, 0.1, 1]));
 

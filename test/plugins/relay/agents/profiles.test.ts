@@ -7,7 +7,7 @@ const SCOUT = 'https://example.org/scout.png';
 describe('relay: which of several agents speaks', () => {
   let bot: AgentBot;
   let scout: string;
-  /** What the scout has written last. */
+  /** The latest message of the agent `scout`. */
   let byScout: LocalMessage | undefined;
   before(async () => {
     bot = await startAgentBot({

@@ -28,7 +28,7 @@ async function guarded(options: LettaOptions = {}) {
   return { ...world, agent, deleted };
 }
 
-/** Somebody who has not decided yet. */
+/** A member who has not decided yet. */
 function undecided() {
   const requests: ApprovalRequest[] = [];
   let decide: (decision: ApprovalDecision) => void = () => undefined;

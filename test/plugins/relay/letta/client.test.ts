@@ -13,7 +13,7 @@ interface Oddities {
   readonly page?: (page: Messages) => Messages;
 }
 
-/** Stands before a Letta server whose runs give their messages otherwise. */
+/** A proxy for a Letta server that changes queries and pages of messages. */
 async function standBefore(target: string, { query = () => undefined, page = (same) => same }: Oddities) {
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', target);
@@ -44,7 +44,7 @@ async function standBefore(target: string, { query = () => undefined, page = (sa
 
 describe('relay: the messages of a run', () => {
   const texts = Array.from({ length: 45 }, (_, n) => `message ${n}`);
-  /** What is read of a run whose answer was lost, and how many pages that takes. A step has three messages. */
+  /** Reads the messages of a run whose answer was lost. @returns their texts, and the number of pages. A step has three messages. */
   const readBack = async (steps: number, oddities: Oddities = {}) => {
     await using world = await startLetta({
       script: async (turn) => {
@@ -72,7 +72,7 @@ describe('relay: the messages of a run', () => {
 
   it('are read once from a server that does not know the cursor', async () => {
     const read = await readBack(45, { query: (query) => query.delete('after') });
-    // The first one is the prompt.
+    // The first message is the prompt.
     expect(read).to.deep.equal({ texts: texts.slice(0, 33), pages: 2 });
   });
 

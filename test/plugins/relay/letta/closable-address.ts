@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Another address of a server. Connections to it are refused until it is opened, and after it was closed. */
+/** A second address of a server. It refuses connections until it is opened, and again after it is closed. */
 export interface ClosableAddress extends AsyncDisposable {
   readonly baseUrl: string;
   open(): Promise<void>;
-  /** Cuts the connections that there are. */
+  /** Cuts the current connections. */
   close(): Promise<void>;
 }
 

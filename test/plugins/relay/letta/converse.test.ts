@@ -91,7 +91,7 @@ describe('relay: a conversation with an agent', () => {
     const stop = new AbortController();
     const first = sendPrompt(world.agents, agent.id, 'One', { signal: stop.signal });
     await world.letta.hanging();
-    // The process dies: nothing of what it would still do gets through.
+    // Simulates the death of the process: its requests do not reach the server.
     world.letta.faults.drop({ times: 100 });
     stop.abort();
     await first;

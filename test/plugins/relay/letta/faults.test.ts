@@ -6,7 +6,7 @@ import { SENDING, SENDING_TO_AGENT, sendPrompt, startLetta } from './harness.js'
 type Conversed = Awaited<ReturnType<typeof sendPrompt>>;
 type Mishap = (faults: LettaFaults, sending: typeof SENDING | typeof SENDING_TO_AGENT) => unknown;
 
-/** What happens to an attempt on its way. */
+/** Faults of an attempt. */
 const MISHAPS = {
   none: () => undefined,
   'refused with 500': (faults) => faults.fail(500),
@@ -20,7 +20,7 @@ const MISHAPS = {
   },
 } satisfies Record<string, Mishap>;
 
-/** What an agent goes through with a prompt. */
+/** Reactions of an agent to a prompt. */
 const BEHAVIOURS = ['well', 'cut before', 'cut after', 'fails before', 'fails after'] as const;
 
 const behaviour = fc.constantFrom(...BEHAVIOURS);
@@ -55,7 +55,7 @@ describe('relay: whatever goes wrong between it and the agent', () => {
           if (orphaned) agent.orphanApproval('post');
           let agents = world.agents;
           let said: Conversed | undefined;
-          // Each attempt with its mishap; then some more, as with a server that is well again.
+          // Each attempt with its fault, then some attempts without faults.
           for (const { mishap, dies } of [...attempts, ...Array<typeof WELL>(8).fill(WELL)]) {
             mishap(world.letta.faults, sendingTo(stand));
             said = await driven(world.clock, sendPrompt(agents, agent.id, 'Hello', { timeoutMs: 1e9 }));
@@ -78,7 +78,7 @@ function sendingTo({ conversations }: { readonly conversations: boolean }) {
   return conversations ? SENDING : SENDING_TO_AGENT;
 }
 
-/** Goes through one behaviour after another, a run each, and then does well. */
+/** Plays one reaction in each run, then always succeeds. */
 function script(behaviours: (typeof BEHAVIOURS)[number][]): AgentScript {
   return async (turn) => {
     const behaviour = behaviours.shift() ?? 'well';
@@ -92,7 +92,7 @@ function script(behaviours: (typeof BEHAVIOURS)[number][]): AgentScript {
   };
 }
 
-/** Lets time pass until the promise has settled. */
+/** Advances the time until the promise has settled. */
 async function driven<T>(clock: { advance(ms: number): void }, promise: Promise<T>): Promise<T> {
   let settled = false;
   const end = () => {

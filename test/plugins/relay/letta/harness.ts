@@ -18,7 +18,7 @@ export interface LettaOptions extends Omit<LettaStandInOptions, 'clock'> {
 
 type ServerAddress = Parameters<typeof createAgents>[0]['address'];
 
-/** The relay's side of a Letta server, the server itself, and what is kept between restarts. */
+/** The relay's client for a Letta server, the server, and the data that survives restarts. */
 export async function startLetta({ ask = deny, ...stand }: LettaOptions = {}) {
   const clock = watchedClock();
   const letta = await startLettaStandIn({ clock, ...stand });
@@ -30,7 +30,7 @@ export async function startLetta({ ask = deny, ...stand }: LettaOptions = {}) {
     storage = process.storage;
     return process.open({ id: 'relay', collections: lettaCollections }).collections;
   };
-  /** What is kept of one person, by key. */
+  /** The stored data of one user, by key. */
   const keptOf = async (userId: string) => {
     const { relay = {} } = await storage.exportUser(userId);
     return Object.values(kept.parse(relay).collections?.lettaSent ?? {});
@@ -62,7 +62,7 @@ const kept = z.object({ collections: z.object({ lettaSent: z.record(z.string(), 
 
 const deny: AskApproval = async () => ({ approve: false });
 
-/** The request that brings an agent a message; older servers have another one. */
+/** The request with a message for an agent; older servers use another route. */
 export const SENDING = { route: '/v1/conversations/:conversationId/messages', method: 'POST' } as const;
 export const SENDING_TO_AGENT = { route: '/v1/agents/:agentId/messages', method: 'POST' } as const;
 
@@ -73,7 +73,7 @@ export interface PromptOptions extends Partial<Prompt> {
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
-/** Tells an agent something, with defaults for what does not matter. */
+/** Sends a prompt to an agent, with defaults for all options. */
 export function sendPrompt(agents: Agents, agentId: string, text: string, options: PromptOptions = {}) {
   const { signal = new AbortController().signal, onEvent, ...more } = options;
   return agents.converse({ agentId, text, key: 'batch-1', timeoutMs: 60_000, place: PLACE, ...more }, signal, onEvent);

@@ -30,7 +30,7 @@ describe('relay: an agent never answers twice', () => {
         const first = new AbortController();
         const lost = sendPrompt(world.agents, agent.id, 'Hello', { signal: first.signal });
         await world.letta.hanging();
-        // The process dies here: nothing of what it would still do gets through.
+        // Simulates the death of the process: its requests do not reach the server.
         world.letta.faults.drop({ times: 100 });
         first.abort();
         await lost;

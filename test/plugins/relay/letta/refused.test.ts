@@ -4,7 +4,7 @@ import { type LettaOptions, type PromptOptions, sendPrompt, startLetta } from '.
 
 const MINUTE_MS = 60_000;
 
-/** An agent is at work on a prompt when its server refuses a connection, once; then the relay tries again. */
+/** While an agent works on a prompt, its server refuses one connection; then the relay tries again. */
 async function refusedOnce(options: LettaOptions) {
   const world = await startLetta(options);
   const agent = world.letta.addAgent({ tools: { remember: () => 'Kept.' } });
@@ -27,14 +27,14 @@ async function refusedOnce(options: LettaOptions) {
     ...world,
     agent,
     again: (more: PromptOptions = {}) => sendPrompt(agents, agent.id, 'Hello', more),
-    /** Lets time pass while the run is watched, which asks for it every second. */
+    /** Advances the time in steps, because the relay polls the run every second. */
     async pass(ms: number) {
       for (let passed = 0; passed < ms; passed += 1_000) {
         await world.clock.armed(1_000);
         world.clock.advance(1_000);
       }
     },
-    /** Lets time pass until the relay has an answer. */
+    /** Advances the time until the relay has an answer. */
     async end<T>(said: Promise<T>): Promise<T> {
       let isOver = false;
       const over = said.finally(() => {

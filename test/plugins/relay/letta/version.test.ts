@@ -30,11 +30,11 @@ describe('relay: what the setup says of a Letta server', () => {
   const use = async (version: string) => {
     const server = await startLettaStandIn({ clock: bot.clock, version });
     servers.push(server);
-    // Every stand-in gives its first agent the same id.
+    // Every stand-in assigns the same id to its first agent.
     server.addAgent({ name: 'aurora' });
     await bot.admin(`!set relay baseUrl ${server.baseUrl}`);
   };
-  /** It ends before the server looks for the tools. */
+  /** It ends before the server requests the tools. */
   const setUp = async () => {
     servers.at(-1)?.faults.fail(500, { method: 'POST' });
     const report = await bot.admin('!relay setup');

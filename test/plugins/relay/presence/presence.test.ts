@@ -76,7 +76,7 @@ describe('relay: events that are not addressed to an agent', () => {
   });
 
   it('quietHours and timeZone: is less while hours are quiet', async () => {
-    // The clock begins at midnight (UTC).
+    // The clock starts at midnight (UTC).
     await letIn(bot);
     await config('quietHours 23:00-06:00');
     await bot.admin('!relay mode always');

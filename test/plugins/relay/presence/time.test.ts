@@ -12,7 +12,7 @@ describe('relay: when wake-ups are due', () => {
     return {
       config: (setting: string) => bot.admin(`!relay config ${setting}`),
       plan: (when: string) => bot.admin(`!relay wake "${when}" Look around`),
-      /** When a wake-up is due next that is planned at this time. */
+      /** The next time of a scheduled wake-up. */
       async next(when: string, now: string) {
         if (bot.clock.now() < at(now)) await bot.advance(at(now) - bot.clock.now());
         expect(new Date(bot.clock.now()).toISOString()).to.include(now.replace(/:00Z$/, ':'));
@@ -24,7 +24,7 @@ describe('relay: when wake-ups are due', () => {
   };
 
   it('is at that time of every day, on the days that are named, or after an interval', async () => {
-    // The second of January 2026 is a Friday.
+    // 2 January 2026 is a Friday.
     await using bot = await openAt('2026-01-02T08:59:00Z');
     expect(await bot.next('every day 9:00', '2026-01-02T08:59:00Z')).to.equal('2026-01-02T09:00:00.000Z');
     expect(await bot.next('every day 9:00', '2026-01-02T09:00:00Z')).to.equal('2026-01-03T09:00:00.000Z');

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { anyCharacter } from '../../../support/any-character.js';
 import { authorCalled, directOf, eventOf, promptOf } from './harness.js';
 
-/** What a member would write to pose as the prompt, among all else that they could write. */
+/** Texts that imitate the prompt, among all other texts. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -27,9 +27,9 @@ const hostile = fc
   )
   .map((parts) => parts.join(''));
 
-/** Wherever a reader, of whatever kind, may see a new line begin. */
+/** Splits at all characters that some reader may treat as a line break. */
 const linesOf = (prompt: string) => prompt.split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/u);
-/** What the prompt itself says, as far as it says it whatever was written: without what is quoted, and without what follows a name. */
+/** The fixed part of the prompt: without quoted text and text after a name. */
 const skeleton = (prompt: string, label: RegExp) =>
   linesOf(prompt)
     .filter((line) => !line.startsWith('>'))

@@ -4,7 +4,7 @@ import { renderPrompt } from '@cinnabar/plugin-relay/dist/prompts/render.js';
 
 const AT = Date.parse('2026-01-02T03:04:05.000Z');
 
-/** An event of a server, of which a test says only what matters to it. */
+/** An event of a server, with defaults for all properties. */
 export function eventOf(event: Partial<Omit<RelayEvent, 'facts'>> = {}, facts: Partial<EventFacts> = {}): RelayEvent {
   return {
     id: 'message:30',
@@ -28,7 +28,7 @@ export function eventOf(event: Partial<Omit<RelayEvent, 'facts'>> = {}, facts: P
   };
 }
 
-/** Alice under the name that she has given herself, as the intake takes it. */
+/** Alice with a chosen display name, as the intake reads it. */
 export function authorCalled(name: string) {
   return { id: '20', username: 'alice', displayName: safeName(name), roles: ['Solo', 'Crew'], isBot: false };
 }
@@ -45,7 +45,7 @@ const ALL_TOOLS: ReadonlySet<string> = new Set([
   'discord_add_reaction',
 ]);
 
-/** What the agent is told of these events: with guidance for all tools, and posting by itself, unless told otherwise. */
+/** The prompt for these events; by default with guidance for all tools, and with the agent posting by itself. */
 export function promptOf(events: Parameters<typeof renderPrompt>[0], options: Partial<PromptOptions> = {}): string {
   return renderPrompt(events, { tools: ALL_TOOLS, enabled: true, postsForIt: false, ...options });
 }

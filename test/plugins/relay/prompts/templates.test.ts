@@ -3,7 +3,7 @@ import { directOf, eventOf, promptOf } from './harness.js';
 
 const bare = { enabled: false };
 
-/** That these lines are there, in this order; others may be between them. */
+/** Expects these lines in this order; others may be between them. */
 function expectLines(prompt: string, lines: readonly string[]): void {
   expect(prompt.split('\n').filter((line) => lines.includes(line))).to.deep.equal(lines);
 }

@@ -7,7 +7,7 @@ import { recordingLogger } from '../../../support/logs.js';
 
 const LIMIT_MS = 120_000;
 
-/** Channels with so many events each, and what becomes of each attempt. */
+/** Starts a dispatcher with a number of events per channel, and an outcome of each attempt. */
 function start(outcome: (channelId: string) => 'ends' | 'hangs' | 'throws' | 'waits for a wake-up' = () => 'ends') {
   const clock = createManualClock();
   const events = new Map<string, number>();
@@ -74,7 +74,7 @@ describe('the dispatcher of the queue', () => {
         async (steps, fates) => {
           const left = [...fates];
           const bench = start(() => left.shift() ?? 'ends');
-          // The watchdog runs while there is anything to do: one channel is always woken.
+          // The watchdog runs while there is work: one channel always wakes.
           bench.add('b2');
           bench.dispatcher.wake('b2');
           for (const { channel, isWoken, ms } of steps) {

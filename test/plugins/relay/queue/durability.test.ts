@@ -58,7 +58,7 @@ describe('a queue whose process is killed', () => {
       answer: () => ({ status: 'failed', retry: true, sentence: 'It failed.', error: undefined }),
     });
     await town.offer(event('m1'));
-    // The first attempt and, a second later, the first retry.
+    // Time for the first attempt and, a second later, the first retry.
     await town.pass(1_300);
     expect(town.told).to.have.lengthOf(2);
     await town.crash();
@@ -188,7 +188,7 @@ describe("members' words", () => {
   });
 });
 
-/** A store that keeps nothing, and fails as long as `isFull` says so of a record. */
+/** A store that keeps nothing, and fails for records for which `isFull` returns `true`. */
 const failingStore = (isFull: (record: QueueRecord) => boolean): QueueStore => ({
   load: async () => [],
   append: async (record) => {

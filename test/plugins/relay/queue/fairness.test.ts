@@ -3,7 +3,7 @@ import { p95Beside } from '../../../bench/relay/neighbours.js';
 
 describe('a guild beside another whose agent fails at every call', () => {
   it('waits no longer than beside one whose agent answers', async function () {
-    // Half a minute of two guilds' talk, five times over.
+    // Half a minute of two guilds' conversations, five times.
     this.timeout(60_000);
     const undisturbed = await p95Beside('answers', 0.5);
     for (const neighbour of ['fails at once', 'fails after a minute'] as const) {

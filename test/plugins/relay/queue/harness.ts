@@ -21,7 +21,7 @@ export const DONE: Delivery = { status: 'done', posted: true, tokens: 10, steps:
 export const FAILED: Delivery = { status: 'failed', retry: true, sentence: 'It failed.', error: new Error('no') };
 export const REFUSED: Delivery = { status: 'failed', retry: false, sentence: 'It refused.', error: new Error('no') };
 
-/** One attempt, as the agent saw it. */
+/** A delivery attempt, as the agent received it. */
 export interface DeliveredBatch {
   readonly key: string;
   readonly channelId: string;
@@ -29,47 +29,47 @@ export interface DeliveredBatch {
   readonly ids: readonly string[];
   readonly events: Batch;
   readonly from: number;
-  /** `undefined` while it goes on. */
+  /** `undefined` while it runs. */
   to: number | undefined;
-  /** `undefined` also when it was cut off. */
+  /** `undefined` also when it was interrupted. */
   delivery: Delivery | undefined;
-  /** Which of the processes told it, from 0. */
+  /** The number of the process, from 0. */
   readonly life: number;
 }
 
 export interface QueueHarnessOptions {
   readonly latencyMs?: number;
-  /** Deliveries go on when they are aborted. */
+  /** Deliveries continue after an abort. */
   readonly isDeaf?: boolean;
-  /** What comes of an attempt; done by default. */
+  /** The result of an attempt; default: done. */
   readonly answer?: (batch: Batch, key: string) => Delivery | { readonly after: number; readonly delivery: Delivery };
   readonly rules?: (guildId: string | null, channelId: string) => Partial<QueueRules>;
   readonly queue?: Partial<RelayQueueOptions>;
 }
 
-/** A queue on a simulated clock with its real journal, and agents who need a while. It can crash and come back. */
+/** A queue on a simulated clock with its real journal, and agents that take time. It can crash and restart. */
 export interface QueueHarness extends AsyncDisposable {
   readonly clock: SteppedClock;
   readonly queue: RelayQueue;
-  /** Offers events one after the other, without waiting between them. */
+  /** Offers events one after another, without waiting between them. */
   offer(...events: readonly RelayEvent[]): Promise<readonly EnqueueResult[]>;
   readonly told: readonly DeliveredBatch[];
   readonly failures: readonly Failure[];
   readonly drops: readonly { readonly guildId: string | null; readonly count: number }[];
   readonly journal: string;
-  /** Waits until nothing happens any more without time passing. */
+  /** Waits until all work is done that does not need time to pass. */
   quiet(): Promise<void>;
-  /** Waits for what happens without time passing and without anybody who waits for it. */
+  /** Waits for a condition that needs neither time to pass nor another caller. */
   until(isSo: () => boolean): Promise<void>;
-  /** Lets this much time pass. */
+  /** Advances the time. */
   pass(ms: number): Promise<void>;
-  /** Lets time pass until nothing waits and nothing is being told. */
+  /** Advances the time until no event waits or is being delivered. */
   drain(): Promise<void>;
-  /** Ends the process in the middle of whatever it does, and starts another on what is on the disk. */
+  /** Kills the process during its work, and starts another one with the data on the disk. */
   crash(torn?: string): Promise<void>;
 }
 
-/** One life of the process: what it sets off comes to nothing once it is dead. */
+/** A process; its work has no effect after it is killed. */
 interface Life {
   alive: boolean;
   pending: number;
@@ -77,7 +77,7 @@ interface Life {
   queue: RelayQueue;
 }
 
-/** The real queue on its journal in a folder. `watch` stands between the two. */
+/** The real queue with its journal in a folder. `watch` wraps the store between the two. */
 export function openQueueIn(
   folder: string,
   { clock, log, ...parts }: Omit<RelayQueueOptions, 'store' | 'breakers'> & Partial<RelayQueueOptions>,
@@ -93,7 +93,7 @@ export async function openQueueHarness(options: QueueHarnessOptions = {}): Promi
   const failures: Failure[] = [];
   const drops: { guildId: string | null; count: number }[] = [];
   const random = countingRandom();
-  /** Of every event that was ever offered, also by a process that has crashed. */
+  /** The guilds of every event that was ever offered, also to a process that has crashed. */
   const guilds = new Set<string | null>();
   const folders: Folder[] = [];
   const journals: QueueStore[] = [];
@@ -223,14 +223,14 @@ export async function openQueueHarness(options: QueueHarnessOptions = {}): Promi
     async [Symbol.asyncDispose]() {
       await quiet();
       await life.queue.stop();
-      // A dead process lets go of its file by dying.
+      // The operating system closes the files of a dead process.
       for (const journal of journals.slice(0, -1)) await journal.close();
       for (const folder of folders) folder[Symbol.dispose]();
     },
   };
 }
 
-/** Nothing holds an event back. */
+/** Rules without limits. */
 const FREE: QueueRules = { rateLimitMs: 0, maxQueueSize: 1_000, whenFull: 'refuse-newest', paused: false };
 
 const pathIn = (folder: Folder) => join(folder.path, 'queue.jsonl');
@@ -239,7 +239,7 @@ function textIn(folder: Folder): string {
   return existsSync(pathIn(folder)) ? readFileSync(pathIn(folder), 'utf8') : '';
 }
 
-/** The store, with a count of what it has not finished. */
+/** The store, with a counter of unfinished operations. */
 function watched(store: QueueStore, life: { pending: number }): QueueStore {
   const counted = async <T>(task: Promise<T>): Promise<T> => {
     life.pending += 1;
@@ -262,7 +262,7 @@ function countingRandom(): Random {
   return { next: () => 0, id: () => `key-${++ids}` };
 }
 
-/** @param id of the message; its place is `guild/channel`, or `@somebody` for their direct messages */
+/** @param id of the message; the place is `guild/channel`, or `@somebody` for their direct messages */
 export function event(id: string, place = 'town/general', more: Partial<RelayEvent> = {}): RelayEvent {
   const [guildId, channelId] = place.startsWith('@') ? [null, place] : [place.split('/')[0] ?? place, place];
   return {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type DeliveredBatch, DONE } from './harness.js';
 import { play, RATE_LIMIT_MS, type Run, steps } from './model.js';
 
-/** Each a sentence; empty when all is well. */
+/** Violations as sentences; empty when there are none. */
 function problemsOf({ town, taken, excused, problems }: Run): readonly string[] {
   const { told, failures } = town;
   const done = new Set(told.filter(({ delivery }) => delivery === DONE).flatMap(({ ids }) => ids));
@@ -22,7 +22,7 @@ function problemsOf({ town, taken, excused, problems }: Run): readonly string[] 
   ];
 }
 
-/** An event has one key for ever, and is done once. */
+/** An event has one key for ever, and is handled once. */
 function doublesOf(id: string, told: readonly DeliveredBatch[]): readonly string[] {
   const its = told.filter(({ ids }) => ids.includes(id));
   const keys = new Set(its.map(({ key }) => key));
@@ -33,7 +33,7 @@ function doublesOf(id: string, told: readonly DeliveredBatch[]): readonly string
   ];
 }
 
-/** Of one channel: one thing at a time, never faster than the rate limit, each agent in order, a key always with the same events. */
+/** Rules of one channel: one delivery at a time, never faster than the rate limit, each agent in order, always the same events under a key. */
 function disorderOf(told: readonly DeliveredBatch[]): readonly string[] {
   const problems: string[] = [];
   const furthest = new Map<string, number>();
@@ -62,7 +62,7 @@ function disorderOf(told: readonly DeliveredBatch[]): readonly string[] {
   return problems;
 }
 
-/** Only Bob ever wants to be forgotten. */
+/** Only Bob requests the deletion of his data. */
 function forgotten(told: readonly DeliveredBatch[], id: string): boolean {
   return told.some(({ events }) => events.some((event) => event.id === id && event.userId === 'bob'));
 }

@@ -5,10 +5,10 @@ import { DONE, event, FAILED, openQueueHarness, type QueueHarness } from './harn
 type RelayEvent = ReturnType<typeof event>;
 type EnqueueResult = Awaited<ReturnType<QueueHarness['offer']>>[number];
 
-/** Something that happens to a queue. */
+/** A step in the life of a queue. */
 export type Step =
   | { readonly is: 'offer'; readonly of: readonly Offered[] }
-  /** While events are being taken in. */
+  /** A crash while events are being taken. */
   | { readonly is: 'crash'; readonly of: readonly Offered[]; readonly ticks: number; readonly torn: boolean }
   | { readonly is: 'pass'; readonly ms: number }
   | { readonly is: 'pause' | 'clear'; readonly guild: string }
@@ -51,18 +51,18 @@ export const steps: fc.Arbitrary<readonly Step[]> = fc.array(
 export const RATE_LIMIT_MS = 1_000;
 export const MOST_WAITING = 8;
 
-/** What must be so of a run, by its outside alone. */
+/** The requirements of a run, from its outside. */
 export interface Run {
   readonly town: QueueHarness;
-  /** Acknowledged, in the order of the offers. */
+  /** Acknowledged events, in order of the offers. */
   readonly taken: readonly RelayEvent[];
-  /** Cleared or forgotten: they may have been told, or not. */
+  /** Cleared or deleted events, which may have been delivered or not. */
   readonly excused: ReadonlySet<string>;
-  /** What was found wrong on the way. */
+  /** Violations found during the run. */
   readonly problems: readonly string[];
 }
 
-/** Plays the steps, then lets everything come right and the queue drain. */
+/** Plays the steps, then ends all faults and drains the queue. */
 export async function play(script: readonly Step[]): Promise<Run> {
   const paused = new Set<string | null>();
   const broken = new Set<string>();
@@ -92,7 +92,7 @@ export async function play(script: readonly Step[]): Promise<Run> {
       ...town.told.filter(({ delivery }) => delivery === DONE).flatMap(({ ids }) => ids),
       ...town.failures.flatMap(({ events }) => events.map(({ id }) => id)),
     ]);
-  /** What the queue should say that waits in a guild. */
+  /** The number of waiting events that the queue should report for a guild. */
   const waitingIn = (guild: string) => {
     const done = endedIds();
     const flying = new Set(town.told.filter(({ to }) => to === undefined).flatMap(({ ids }) => ids));
@@ -103,7 +103,7 @@ export async function play(script: readonly Step[]): Promise<Run> {
     for (const guild of ['a', 'b']) {
       const { waiting } = await town.queue.status(guild);
       const found = waiting.reduce((sum, { events }) => sum + events, 0);
-      // An offer that a crash cut off may have been taken all the same: then more waits than was acknowledged.
+      // An offer that a crash interrupted may have been taken: then more events wait than were acknowledged.
       if (found < waitingIn(guild)) problems.push(`${found} wait in ${guild}, ${waitingIn(guild)} should`);
     }
   };

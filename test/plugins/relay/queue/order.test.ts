@@ -109,7 +109,7 @@ describe('the order in which agents are told', () => {
     await using town = await openQueueHarness({ rules: () => ({ rateLimitMs: 2_000 }) });
     await town.offer(...events(3));
     await town.drain();
-    // The rate limit's rest, and a minute until the journal is compacted.
+    // Time for the rate limit, and a minute until the journal is compacted.
     await town.pass(120_000);
     expect(town.clock.next).to.equal(undefined);
   });

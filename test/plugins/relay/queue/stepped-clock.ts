@@ -1,11 +1,11 @@
 import type { Clock } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 
-/** A clock that goes from one timer to the next. */
+/** A clock that advances from timer to timer. */
 export interface SteppedClock extends Clock {
-  /** When the next timer falls due. */
+  /** Time of the next timer. */
   readonly next: number | undefined;
-  /** Moves to a moment, running the timers that fall due until then. */
+  /** Advances to a time, running all timers until then. */
   moveTo(at: number): void;
 }
 

@@ -4,7 +4,7 @@ import { DONE, event, events, FAILED, openQueueHarness, REFUSED } from '../queue
 const HALF_MINUTE = 30_000;
 const places = Array.from({ length: 8 }, (_, n) => `town/${n}`);
 
-/** A harness with an agent that can be made to fail and to work again. */
+/** A harness with an agent whose failures the test controls. */
 async function townWithAgent() {
   const state = { broken: true };
   const town = await openQueueHarness({

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DONE, event, FAILED, openQueueHarness, REFUSED } from '../queue/harness.js';
 
-/** An agent that fails so many times, and then answers. */
+/** An agent that fails this number of times, then answers. */
 const failing = (times: number) => {
   let left = times;
   return () => (left-- > 0 ? FAILED : DONE);

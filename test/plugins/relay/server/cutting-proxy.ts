@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as open, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-/** Where a request is cut off on its way: before it arrives, when its answer begins, after so many pieces of it, or at its end. */
+/** The moment at which a request is cut: before it arrives, when its response begins, after some chunks of it, or at its end. */
 export type Cut = 'before' | 'headers' | 'first piece' | 'end';
 
-/** Stands between a client and a server. */
+/** A proxy between a client and a server. */
 export interface CuttingProxy extends AsyncDisposable {
   readonly baseUrl: string;
-  /** The next request with such a body is cut off there. What it has set off at the server goes on. */
+  /** Cuts the next request with such a body. The server continues its work on it. */
   cut(where: Cut, body: (text: string) => boolean): void;
-  /** How many were. */
+  /** Number of cut requests. */
   readonly cuts: number;
 }
 
-/** Hands an answer on as far as it may come. What is not handed on is read all the same: the server goes on. */
+/** Forwards a response up to the cut. The rest is read and dropped, so that the server continues. */
 async function pass(answer: IncomingMessage, response: ServerResponse, where: Cut | undefined): Promise<void> {
   if (where === 'end') for await (const _ of answer);
   if (where === 'headers') answer.resume();

@@ -10,7 +10,7 @@ import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.js';
 import { isReal, type LettaUnderTest, startLettaUnderTest } from './letta-under-test.js';
 import type { Model, Step } from './model.js';
 
-/** The whole bot in a guild with two channels, with agents at a Letta server, and a line to it that can be cut. */
+/** The whole bot in a guild with two channels, with agents at a Letta server, and a connection to it that can be cut. */
 export interface Guild extends AsyncDisposable {
   readonly letta: LettaUnderTest;
   readonly line: CuttingProxy;
@@ -18,38 +18,38 @@ export interface Guild extends AsyncDisposable {
   readonly staff: LocalChannel;
   readonly alice: LocalUser;
   readonly bot: LocalUser;
-  /** What models answer from now on. */
+  /** Sets the behaviour of the agents' models. */
   play(model: Model): void;
-  /** An admin says something. @returns what the bot has answered to it */
+  /** Sends a message of an admin. @returns the bot's answer */
   admin(text: string, where?: LocalChannel): Promise<string>;
-  /** Alice says something to the bot. */
+  /** Sends a message of Alice to the bot. */
   ask(text: string, where?: LocalChannel): LocalMessage;
-  /** Makes an agent, lets it in everywhere and gives it its tools. Others than the first are told what names them. @returns its id */
+  /** Creates an agent, sets it up in all channels and connects its tools. All agents but the first receive only messages with their name. @returns its id */
   settle(name: string): Promise<string>;
-  /** Gives an agent its tools. @returns what the bot says of it */
+  /** Connects an agent's tools. @returns the bot's answer */
   setUp(name: string): Promise<string>;
-  /** Everything that the bot has said since a message, with the channel's name before it. */
+  /** All messages of the bot since a message, each after the name of its channel. */
   saidSince(message: LocalMessage): readonly string[];
-  /** Resolves once the bot has said so much since, and says nothing more. @returns what it has said, as `saidSince` */
+  /** Resolves once the bot has sent that number of messages since, and is silent. @returns them, as `saidSince` */
   answers(since: LocalMessage, count?: number): Promise<readonly string[]>;
-  /** Resolves as soon as that is so. @throws when it takes far too long */
+  /** Resolves as soon as the condition holds. @throws after a long time */
   until(what: string, holds: () => boolean): Promise<void>;
   /** Stops the bot as an admin does, and starts it again after `meanwhile`. */
   restart(meanwhile?: () => Promise<void>): Promise<void>;
 }
 
-/** Of the stand-in's world and the bot's: a second lasts a tenth of one. A real server has its own time. */
+/** Speed of the clocks of the stand-in and the bot. A real server uses real time. */
 const PACE = isReal ? 1 : 10;
 const TICK_MS = 5;
 const PATIENCE_MS = isReal ? 300_000 : 30_000;
-/** How long nothing more has to be said, in real time. */
+/** Duration of silence after the last message, in real time. */
 const SILENCE_MS = isReal ? 3_000 : 150;
 
 export async function openGuild(): Promise<Guild> {
   const clock = createManualClock();
   clock.advance(Math.max(0, Date.now() - clock.now()));
   let at = Date.now();
-  // To load plugins takes as long as it takes.
+  // Plugins are loaded in real time.
   let pace = 1;
   const ticking = setInterval(() => {
     const now = Date.now();
@@ -97,7 +97,7 @@ export async function openGuild(): Promise<Guild> {
     [general, staff].flatMap((channel) =>
       channel.messages
         .filter(({ id, author }) => author.id === application.user.id && BigInt(id) > BigInt(message.id))
-        // That something was pinned is a message without words.
+        // The notice about a pinned message has no text.
         .filter(({ content }) => content !== '')
         .map(({ content }) => `#${channel.name}: ${content}`),
     );
@@ -117,7 +117,7 @@ export async function openGuild(): Promise<Guild> {
     await until(`${count} answers to "${since.content}"`, () => saidSince(since).length >= count);
     return quiet(() => saidSince(since));
   };
-  /** Something else may be said meanwhile: what an admin is answered is a reply. */
+  /** Other messages may arrive meanwhile: the answer to an admin is a reply. */
   const admin = async (text: string, where = general) => {
     const said = you.say(where, text);
     const answer = () =>
@@ -133,7 +133,7 @@ export async function openGuild(): Promise<Guild> {
   };
 
   await admin('!relay enable');
-  // Answers are compared as the agents have said them, by the bot.
+  // The bot posts agents' answers unchanged, for comparison.
   await admin('!relay config ownName off');
   await admin('!ai use relay');
   await admin('!relay config rate_limit_seconds 0');
@@ -179,7 +179,7 @@ export async function openGuild(): Promise<Guild> {
   };
 }
 
-/** What any agent does when it is set up. */
+/** The behaviour of any agent during its setup. */
 function connected(prompt: string, results: readonly string[]): Step | undefined {
   const channelId = /^This is a test of your connection[\s\S]*channelId (\d+)/.exec(prompt)?.[1];
   if (channelId === undefined) return undefined;

@@ -5,18 +5,18 @@ import type { Clock } from '@cinnabar/sdk';
 import Letta from '@letta-ai/letta-client';
 import { asScript, type Model, startProvider } from './model.js';
 
-/** A Letta server whose agents are played by a model of the test: a real one, or the stand-in. */
+/** A Letta server whose agents have a model of the test: a real server, or the stand-in. */
 export interface LettaUnderTest extends AsyncDisposable {
   readonly baseUrl: string;
-  /** Makes an agent with a tool of its own, `wipe_disk`, that needs an approval. @returns its id */
+  /** Creates an agent with its own tool `wipe_disk`, which needs an approval. @returns its id */
   addAgent(name: string): Promise<string>;
-  /** The real client, for what others than the bot do at the server. */
+  /** The real client, for actions at the server that the bot does not make. */
   readonly client: Letta;
-  /** Kills the server and starts it again; `undefined` where the test cannot. */
+  /** Kills the server and starts it again; `undefined` when the test cannot do that. */
   readonly crash: (() => Promise<void>) | undefined;
 }
 
-/** Environment: the address of a real server, and a command that kills it and starts it again. */
+/** Environment variables: the address of a real server, and a command that kills it and starts it again. */
 const { LETTA_BASE_URL, LETTA_API_KEY, LETTA_RESTART } = process.env;
 
 export const isReal = LETTA_BASE_URL !== undefined;
@@ -94,7 +94,7 @@ async function connectReal(baseUrl: string, model: Model): Promise<LettaUnderTes
   };
 }
 
-/** Runs a command of a shell. Meanwhile the bot lives on, and finds the server gone. @throws when it fails */
+/** Runs a shell command. Meanwhile the bot keeps running, and cannot reach the server. @throws when it fails */
 async function run(command: string): Promise<void> {
   const child = spawn(command, { shell: true, stdio: ['ignore', 'ignore', 'inherit'] });
   const [status] = await once(child, 'exit');

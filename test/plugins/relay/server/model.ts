@@ -4,29 +4,29 @@ import { text } from 'node:stream/consumers';
 import type { AgentScript } from '@cinnabar/local-letta';
 import { z } from '@cinnabar/sdk';
 
-/** What an agent's model is asked. */
+/** A request to an agent's model. */
 export interface Question {
-  /** Which agent's model it is. */
+  /** The name of the agent's model. */
   readonly model: string;
   /** The latest message of a user. */
   readonly prompt: string;
-  /** What came of the tools that it has just called; none when it is asked for the first time about the prompt. */
+  /** The results of its latest tool calls; empty in the first request about a prompt. */
   readonly results: readonly string[];
 }
 
-/** What it answers: words, or calls of tools. */
+/** Its answer: text, or tool calls. */
 export interface Step {
   readonly say?: string;
   readonly calls?: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[];
-  /** The model thinks until this resolves. */
+  /** The model answers when this resolves. */
   readonly after?: Promise<unknown>;
-  /** The provider refuses, with this status. */
+  /** The provider fails with this status. */
   readonly refuse?: number;
 }
 
 export type Model = (question: Question) => Step;
 
-/** The model as a script of the stand-in: asked again after each step until it only says something. */
+/** The model as a script of the stand-in: called again after each step until it answers with text only. */
 export function asScript(model: Model, name: string): AgentScript {
   return async (turn) => {
     for (let results: readonly string[] = []; ; ) {
@@ -118,7 +118,7 @@ function send(response: ServerResponse, status: number, json: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
 }
 
-/** A real server wraps what came of a call for the model. */
+/** A real server wraps the result of a tool call for the model. */
 function outcomeIn(wrapped: string): string {
   try {
     return z.object({ message: z.string() }).parse(JSON.parse(wrapped)).message;

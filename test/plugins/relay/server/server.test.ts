@@ -3,20 +3,20 @@ import { type Guild, openGuild } from './harness.js';
 import { canCrash, isReal } from './letta-under-test.js';
 import type { Model, Question, Step } from './model.js';
 
-/** The channel and the message of a prompt. */
+/** The channel and the message in a prompt. */
 function placeIn(prompt: string) {
   const channelId = /- Channel: .* \(ID: (\d+)\)/.exec(prompt)?.[1] ?? '';
   return { channelId, replyToMessageId: /^- Message ID: (\d+)$/m.exec(prompt)?.[1] };
 }
 
-/** What alice has said last, as the prompt tells it. */
+/** The latest message of alice in the prompt. */
 const askedIn = ({ prompt }: Question) =>
   /^alice: (?:<@\d+> )?(.*)$/m.exec(prompt.slice(prompt.indexOf('**Current')))?.[1];
 
-/** Answers with its own words, which the bot posts for it. */
+/** Answers with text, which the bot posts. */
 const answering: Model = (question) => ({ say: `An answer to: ${askedIn(question)}` });
 
-/** Posts by itself, and says no more than that. */
+/** Posts with a tool, and answers with no other text. */
 const posting =
   (words: string): Model =>
   ({ prompt, results }) => {
@@ -25,7 +25,7 @@ const posting =
     return { calls: [{ name: 'discord_send', args: { channelId, message: words } }] };
   };
 
-/** Uses the tool that needs an approval, and tells what came of it. */
+/** Calls the tool that needs an approval, and reports its outcome. */
 const wiping: Model = ({ results }): Step =>
   results.length === 0
     ? { calls: [{ name: 'wipe_disk', args: { disk: 'sda' } }] }
@@ -39,7 +39,7 @@ function gate() {
   return { opened, open: () => open() };
 }
 
-/** The request that brings an agent what alice has said; its decisions go by another one. */
+/** The request with the prompt of alice's message; decisions are sent with another one. */
 const brings = (words: string) => (body: string) => body.includes('"messages"') && body.includes(words);
 const decides = (body: string) => body.includes('"approvals"');
 
@@ -55,7 +55,7 @@ describe(`relay: at a Letta server (${isReal ? 'a real one' : 'the stand-in'}), 
   after(() => guild?.[Symbol.asyncDispose]());
 
   const isCard = (content: string) => content.includes('use its tool wipe') && content.startsWith('📋');
-  /** Waits for the card that asks for an approval, and approves it. */
+  /** Waits for the card of the approval, and approves it. */
   const approve = async () => {
     const cards = () => guild.general.messages.filter(({ content }) => isCard(content));
     const before = cards().length;
@@ -65,7 +65,7 @@ describe(`relay: at a Letta server (${isReal ? 'a real one' : 'the stand-in'}), 
       if (card !== undefined) guild.alice.react(card, '👍');
     };
   };
-  /** What was said besides cards, and what replaces them. */
+  /** The messages without cards and their replacements. */
   const words = (said: readonly string[]) =>
     said.filter((line) => !/wipe_disk|use its tool|✓ The agent may/.test(line));
 
@@ -214,7 +214,7 @@ describe(`relay: at a Letta server (${isReal ? 'a real one' : 'the stand-in'}), 
     guild.play(pins);
     const asked = guild.ask('pin this');
     await guild.until('the pin', () => asked.pinned);
-    // What it has written in Discord, it has answered with.
+    // The message that the agent has posted in Discord is its answer.
     expect(await guild.answers(asked, 0)).to.deep.equal([]);
   });
 

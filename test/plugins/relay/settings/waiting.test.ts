@@ -12,7 +12,7 @@ describe('relay: settings of what waits and how long', () => {
   afterEach(() => bot[Symbol.asyncDispose]());
   const config = (setting: string) => bot.admin(`!relay config ${setting}`);
   const mention = (text: string) => bot.says(bot.alice, `${bot.bot} ${text}`);
-  /** What agents were told, without the words of the prompt. */
+  /** The members' messages in the agents' prompts. */
   const told = () =>
     bot.prompts.flatMap((prompt) => [...prompt.matchAll(/(?:alice|\)): <@\d+> (.*)/g)].map(([, said]) => said));
 

@@ -10,7 +10,7 @@ describe('working out an expression', () => {
   });
   after(() => host[Symbol.asyncDispose]());
 
-  /** The number, or the sentence that says why there is none. */
+  /** The result, or the error sentence. */
   const calculate = async (expression: string): Promise<unknown> => {
     const actor = { userId: host.alice.id, guildId: host.guild.id, channelId: host.general.id };
     const call = { name: 'calculate', arguments: { expression }, actor, origin: 'test' };

@@ -7,7 +7,7 @@ import { createWebReader } from '@cinnabar/plugin-tasks/dist/builtin/web/reader.
 import { isPublicAddress } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 
-/** Stands for the internet: an address of this machine that the tests call public. */
+/** An address of this machine that the tests treat as public. */
 const OUTSIDE = '127.0.0.2';
 const INSIDE = '127.0.0.1';
 const MOST_BYTES = 64 * 1024;
@@ -50,7 +50,7 @@ const PAGES: Readonly<Record<string, Answer>> = {
   '/slow': (response) => response.writeHead(200, html).write('x'),
 };
 
-/** A web server that is inside and outside, a resolver, and the reader that is let loose on them. */
+/** A web server on a public and a private address, a resolver, and the reader under test. */
 export async function openWeb({ mostBytes = MOST_BYTES } = {}) {
   const asked: string[] = [];
   let given = '';
@@ -73,7 +73,7 @@ export async function openWeb({ mostBytes = MOST_BYTES } = {}) {
     'six.example': () => ['::1'],
     'metadata.example': () => ['169.254.169.254'],
     'nothing.example': () => [],
-    // Public for whoever looks first, private for whoever looks then.
+    // Resolves to a public address at the first look-up, and to a private one at the next.
     'rebind.example': () => (turn++ % 2 === 0 ? [OUTSIDE] : [INSIDE]),
   };
   const reader = createWebReader({
@@ -100,12 +100,12 @@ export async function openWeb({ mostBytes = MOST_BYTES } = {}) {
     /** Resolves with the next request. */
     nextRequest: () => new Promise<void>((resolve) => waiting.push(resolve)),
     read,
-    /** The words of a page of this HTML. */
+    /** The text of a page with this HTML. */
     async textOf(page: string) {
       given = page;
       return (await read(site('/given'))).text;
     },
-    /** What `fetch_url` says of an excerpt. */
+    /** The text of `fetch_url` for an excerpt. */
     told: (excerpt: { readonly url: string; readonly text: string; readonly from: number; readonly total: number }) =>
       String(fetchUrlTool(reader).present?.success?.({ url: excerpt.url, from: excerpt.from }, excerpt)),
     async [Symbol.asyncDispose]() {

@@ -2,7 +2,7 @@ import { UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openWeb } from './web-server.js';
 
-/** Why an address is not fetched, by the sentence that says so. */
+/** The error of an address that is not fetched. */
 const PRIVATE = /not a public address/;
 const HOSTILE: readonly (readonly [address: string, why: RegExp])[] = [
   ...[
