@@ -1,6 +1,6 @@
 /**
- * `npm run release -- VERSION [--dry-run]`: gives all packages one version, moves the heading of the changelog, packs, does with the packed files what a
- * stranger does, and prints the commands that publish them. It publishes nothing itself; with `--dry-run` it leaves the tree as it was.
+ * `npm run release -- VERSION [--dry-run]`: gives all packages one version, moves the heading of the changelog, packs, runs the campaign `stranger` on the
+ * packed files, and prints the commands that publish them. It publishes nothing; with `--dry-run` it restores the tree.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ async function main(): Promise<number> {
   };
   try {
     await changing(ROOT, { files, keep: !isDry }, release);
-    // What was built is of the version that the tree has again.
+    // Builds again with the restored version.
     if (isDry) build();
     return 0;
   } catch (error) {

@@ -50,7 +50,7 @@ describe('the packages that are published', () => {
     expect(
       complaints((one) => [
         ...needed.filter((name) => !filesOf(one).includes(name)).map((name) => `has no ${name}`),
-        // The projects that `cinnabar new` writes have tests of their own.
+        // Tests in the templates of `cinnabar new` are for new projects.
         ...filesOf(one).filter((path) => unwanted.test(path) && !path.startsWith('templates/')),
       ]),
     ).to.deep.equal([]);

@@ -10,7 +10,7 @@ export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const names = z.record(z.string(), z.string()).default({});
 
-/** What is read of a package.json. */
+/** The used properties of a package.json. */
 const manifestSchema = z.object({
   name: z.string(),
   version: z.string(),
@@ -32,7 +32,7 @@ const manifestSchema = z.object({
 });
 
 export interface Package {
-  /** From the root, `.` for the root itself. */
+  /** Path from the root; `.` for the root itself. */
   readonly folder: string;
   readonly manifest: z.output<typeof manifestSchema>;
 }
@@ -42,7 +42,7 @@ async function readPackage(folder: string): Promise<Package> {
   return { folder, manifest: manifestSchema.parse(JSON.parse(text)) };
 }
 
-/** Every package of this tree, the root's first. */
+/** All packages of this repository, the root first. */
 export async function readPackages(): Promise<readonly Package[]> {
   const root = await readPackage('.');
   const folders = await Promise.all(root.manifest.workspaces.map(expand));
@@ -59,7 +59,7 @@ async function expand(pattern: string): Promise<readonly string[]> {
     .map((name) => `${parent}/${name}`);
 }
 
-/** The packages that others install, each after those that it depends on. */
+/** The published packages, each after its dependencies. */
 export async function publishedPackages(): Promise<readonly Package[]> {
   const all = (await readPackages()).filter(({ manifest }) => !manifest.private);
   const byName = new Map(all.map((one) => [one.manifest.name, one]));
@@ -79,7 +79,7 @@ const packedSchema = z.array(
   z.object({
     name: z.string(),
     version: z.string(),
-    /** Of the tarball, in bytes. */
+    /** Size of the tarball, in bytes. */
     size: z.number(),
     unpackedSize: z.number(),
     filename: z.string(),
@@ -89,7 +89,7 @@ const packedSchema = z.array(
 export type Packed = z.output<typeof packedSchema>[number];
 
 /**
- * `npm pack` of packages.
+ * Runs `npm pack`.
  * @param destination the folder for the tarballs; without one, nothing is written
  */
 export async function pack(packages: readonly Package[], destination?: string): Promise<readonly Packed[]> {
@@ -104,10 +104,10 @@ export async function pack(packages: readonly Package[], destination?: string): 
   return packedSchema.parse(JSON.parse(stdout));
 }
 
-/** What the compiler makes of one source. */
+/** The compiler's output files, with the name of their source. */
 const OUTPUT = /^(.*?)(?:\.d\.ts|\.js)(?:\.map)?$/;
 
-/** The compiler leaves what it has made of a source that is gone since; it would be published. */
+/** Removes output of deleted sources, which the compiler does not remove and npm would publish. */
 export async function removeStaleOutput({ folder }: Package): Promise<readonly string[]> {
   const [dist, source] = [join(ROOT, folder, 'dist'), join(ROOT, folder, 'src')];
   if (!existsSync(dist) || !existsSync(source)) return [];
@@ -119,11 +119,11 @@ export async function removeStaleOutput({ folder }: Package): Promise<readonly s
   return stale.map((file) => join(folder, 'dist', file));
 }
 
-/** A package that is imported by name: by statement, by `import()`, by `require`. */
+/** Matches a package that is imported by name: with a statement, `import()` or `require`. */
 const IMPORTED =
   /(?:^(?:import|export|\})(?:[^'"\n;]*\bfrom)? *|\bimport\(|\brequire\(|createRequire\([^()]*\)\(|\brequire\.resolve\(|\bimport\.meta\.resolve\()['"]((?:@[\w-]+\/)?[a-z][\w.-]*)(?:\/[^'"]*)?['"]/gm;
 
-/** Names of the packages that the published code and types of a package import, with one of the files. Node's own modules are not among them. */
+/** Names of the packages that a package's published code and types import, each with one of the files, without Node's own modules. */
 export async function importsOf({ folder, manifest }: Package): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const part of ['src', 'dist'].filter((name) => manifest.files.includes(name))) {

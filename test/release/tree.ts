@@ -1,19 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What ends a process from outside. While a program is waited for, the signal is heard after that. */
+/** Signals that end a process. A signal during a child process is handled after that. */
 const ENDINGS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 interface Change {
-  /** The only files that the task changes, from `root`. All of them are there. */
+  /** The only files that the task changes, relative to `root`. All of them exist. */
   readonly files: readonly string[];
-  /** Whether the changes stay when the task succeeds. */
+  /** Whether the changes are kept when the task succeeds. */
   readonly keep: boolean;
 }
 
 /**
- * Has a task change files, and puts them back as they were when it fails, when a signal ends this process, and when its changes are not to be kept.
- * @throws what the task throws
+ * Runs a task that changes files, and restores them when the task fails, when a signal ends this process, and when its changes are not to be kept.
+ * @throws the error of the task
  */
 export async function changing<T>(root: string, { files, keep }: Change, task: () => Promise<T>): Promise<T> {
   const before = files.map((file) => [join(root, file), readFileSync(join(root, file))] as const);

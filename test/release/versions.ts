@@ -3,7 +3,7 @@ import { z } from '@cinnabar/sdk';
 const VERSION = /^(\d+)\.(\d+)\.(\d+)(?:-[\da-z.-]+)?$/;
 const HEADING = '## Unreleased\n';
 
-/** Why a release cannot have this version; `undefined` when it can. */
+/** The reason why a release cannot have this version; `undefined` when it can. */
 export function nextVersionProblem(current: string, next: string, changelog: string): string | undefined {
   if (!VERSION.test(next)) return `"${next}" is no version: it is written 1.2.3, or 1.2.3-beta.1.`;
   if (!isNewer(next, current)) return `${next} is not newer than ${current}.`;
@@ -17,7 +17,7 @@ function isNewer(next: string, current: string): boolean {
   const [now, then] = [numbers(next), numbers(current)];
   const at = now.findIndex((number, index) => number !== then[index]);
   if (at >= 0) return (now[at] ?? 0) > (then[at] ?? 0);
-  // A release follows its own betas.
+  // A release may follow its own pre-releases.
   return next !== current && current.includes('-');
 }
 
@@ -26,7 +26,7 @@ function unreleased(changelog: string): string {
   return (rest.split(/^## /m)[0] ?? '').trim();
 }
 
-/** The changelog whose unreleased changes are those of a version. */
+/** The changelog with the unreleased changes under the heading of a version. */
 export function withHeading(changelog: string, version: string, at: Date): string {
   return changelog.replace(HEADING, () => `${HEADING}\n## ${version} (${at.toISOString().slice(0, 10)})\n`);
 }
@@ -37,7 +37,7 @@ interface Step {
 }
 
 const manifestSchema = z.looseObject({ name: z.string(), version: z.string() });
-/** The source of a plugin, or a page that shows one, that runs on the next version of the host, if it ran on the current one. */
+/** The source of a plugin, or a page that shows one, with a host version that includes the next one, if it included the current one. */
 export function withHost(source: string, { current, next }: Step): string {
   return source.replaceAll(`host: '^${current}'`, `host: '^${next}'`);
 }
@@ -46,8 +46,8 @@ const GROUPS = ['dependencies', 'peerDependencies', 'devDependencies'];
 const names = z.record(z.string(), z.string());
 
 /**
- * The text of a package.json in which the package has the next version, unless it has one of its own as examples do, and asks for the others of the
- * project in it.
+ * The text of a package.json with the next version, unless the package has a separate version, as examples do, and with that version of the project's other
+ * packages.
  * @param own names of the project's packages
  */
 export function withVersion(text: string, own: readonly string[], { current, next }: Step): string {

@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: pictures of the local Discord's page and of the dashboard, from a demo that is made each time, into `docs/images`. It needs the
- * Chromium of this machine, and a font with emoji.
+ * `npm run screenshots`: takes pictures of the local Discord's page and of the dashboard, with new demo data, into `docs/images`. It needs a Chromium on this
+ * machine, and a font with emoji.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const VIEWS = {
   light: { colorScheme: 'light', viewport: { width: 1200, height: 750 } },
   phone: { colorScheme: 'dark', viewport: { width: 390, height: 780 } },
 } as const;
-/** What is drawn last: pictures, and what a stream of events brings. */
+/** Time for pictures and updates from event streams. */
 const CALM_MS = 600;
 
 async function openDemo() {
@@ -53,7 +53,7 @@ async function openDemo() {
   };
 }
 
-/** Waits until the bot has said so many messages in a channel. */
+/** Waits until the bot has sent that number of messages in a channel. */
 async function answered(channel: LocalChannel, botId: string, count: number): Promise<void> {
   while (channel.messages.filter(({ author }) => author.id === botId).length < count)
     await new Promise((resolve) => setTimeout(resolve, 50));

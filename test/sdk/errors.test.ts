@@ -56,7 +56,7 @@ describe('what members read of an error', () => {
     'localhost refused',
     'OPENAI_API_KEY is wrong',
   ];
-  /** Words that the reader has written come back as they were: these have no other source. */
+  /** Errors that may contain only the reader's own text; they have no other source. */
   const ECHOING = new Map<ErrorCode, readonly string[]>([
     ['CINNABAR_PLUGIN_UNKNOWN', ['plugin', 'hint']],
     ['CINNABAR_SETTING_UNKNOWN', ['plugin', 'key', 'hint']],

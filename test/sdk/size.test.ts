@@ -40,7 +40,7 @@ describe('@cinnabar/sdk, as a plugin installs it', () => {
   });
 });
 
-/** Where the package that `from` depends on is installed: beside it, or in a folder further up, as Node looks it up. */
+/** The installed location of a dependency of `from`: beside it, or in a parent folder, as Node resolves it. */
 function locate(packages: z.output<typeof lockFile>['packages'], name: string, from: string): string | undefined {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
     const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;

@@ -16,11 +16,11 @@ import {
 import { expect } from 'chai';
 import { type APIApplicationCommandOption, ChannelType, ApplicationCommandOptionType as Type } from 'discord.js';
 
-/** All that come with the host: a new one is tried without a change here. */
+/** All bundled plugins: a new one is tested without a change here. */
 const BUNDLED = readdirSync(new URL('../../../plugins/', import.meta.url));
 const KINDS = ['member', 'moderator', 'admin', "server's owner", "bot's owner", 'blocked'] as const;
 type Kind = (typeof KINDS)[number];
-/** The tools with which the bot says what a member wants said. */
+/** The tools with which a member makes the bot write a text. */
 const SPEAKING = [
   'discord_send',
   'discord_edit_message',
@@ -29,7 +29,7 @@ const SPEAKING = [
   'discord_send_webhook_message',
 ];
 
-/** What was asked of the one decision, and what it said. */
+/** A request to `Access.decide`, and the decision. */
 interface Asked {
   readonly userId: string;
   readonly kind: 'command' | 'component' | 'tool';
@@ -63,7 +63,7 @@ describe('security: the matrix of commands, tools, members and surfaces', () => 
     for (const one of Object.values(people)) if (!guild.members.has(one.id)) guild.join(one);
     guild.giveRole(people.moderator, guild.createRole({ name: 'Mods', permissions: ['ModerateMembers'] }));
     guild.giveRole(people.admin, guild.createRole({ name: 'Admins', permissions: ['ManageGuild'] }));
-    // Discord keeps `/ignore category` from being used without one.
+    // Discord refuses `/ignore category` when there is no category.
     guild.createChannel({ name: 'Category', type: ChannelType.GuildCategory });
     guild.invite(host.application);
     await host.settled();
@@ -74,7 +74,7 @@ describe('security: the matrix of commands, tools, members and surfaces', () => 
     await host.settled();
     const access = host.resolve(Access);
     decide = access.decide.bind(access);
-    // It is asked, and nothing runs: what a command does is no matter here. The refusal is one without an answer.
+    // Every request is recorded and refused without an answer, so that no command runs.
     const refuseAll: Access['decide'] = async (actor, request) => {
       const { allowed } = await decide(actor, request);
       asked.push({ userId: actor.userId, kind: request.kind, name: request.name, allowed });
@@ -85,13 +85,13 @@ describe('security: the matrix of commands, tools, members and surfaces', () => 
   after(() => host[Symbol.asyncDispose]());
 
   const actorOf = (kind: Kind): Actor => ({ userId: people[kind].id, guildId: guild.id, channelId: channel.id });
-  /** What was decided since the last time, by member and name. */
+  /** The decisions since the last call, by member and name. */
   const decisions = async (of: Asked['kind']) => {
     await host.settled();
     const all = asked.splice(0).filter(({ kind }) => kind === of);
     return new Map(all.map(({ userId, name, allowed }) => [`${name} for ${userId}`, allowed]));
   };
-  /** What the same decision says when it is asked to explain itself. */
+  /** Runs a task with the real decision function. */
   const withRealDecision = async <T>(task: () => Promise<T>): Promise<T> => {
     const access = host.resolve(Access);
     const spy = access.decide;
@@ -103,7 +103,7 @@ describe('security: the matrix of commands, tools, members and surfaces', () => 
     }
   };
 
-  /** Every command, and what the decision on each says to each kind of member. */
+  /** Every command, with the decision for each kind of member. */
   const explainAll = () =>
     withRealDecision(async () => {
       const commands = host.resolve(Commands);
@@ -121,7 +121,7 @@ describe('security: the matrix of commands, tools, members and surfaces', () => 
       return { leaves: [...leaves.values()], decided };
     });
   const keyOf = (name: string, kind: Kind) => `${name} for ${people[kind].id}`;
-  /** By slash, unless Discord itself keeps the command from the member, or does not have it. */
+  /** Runs the slash command, unless Discord does not show it to the member. */
   const choose = (kind: Kind, name: string): boolean => {
     try {
       people[kind].slash(channel, name, optionsFor(host, guild, people.member, name));
@@ -145,7 +145,7 @@ describe('security: the matrix of commands, tools, members and surfaces', () => 
     const byPrefix = await decisions('command');
     expect(typed.filter((key) => byPrefix.get(key) !== decided.get(key)?.allowed)).to.deep.equal([]);
 
-    // An answer without words to each of them would be most of the time that this takes.
+    // Responses to all of these would take most of the time of the test.
     Object.assign(host.client.rest, { post: async () => undefined, delete: async () => undefined });
     const chosen: string[] = [];
     const kept: string[] = [];
@@ -191,12 +191,12 @@ describe('security: the matrix of commands, tools, members and surfaces', () => 
         const allowed = explained.flatMap(({ name, decision }) => (decision?.allowed === true ? [name] : []));
         const ofAgent = (await tools.offered({ ...actor, identity: id })).map(({ name }) => name);
         const ofModel = (await tools.offered(actor)).map(({ name }) => name);
-        // What is worth offering to a model there is another question than what it may.
+        // The selection of tools for a model depends on more than access.
         expect(
           ofModel.filter((name) => !allowed.includes(name)),
           `${kind}, model`,
         ).to.deep.equal([]);
-        // An agent speaks for itself: who may have the bot speak for them is a setting about members.
+        // An agent writes as itself: the setting for writing through the bot is about members.
         const ownVoice = allowed.length === 0 ? [] : names.filter((name) => SPEAKING.includes(name));
         const usable = new Set((await tools.available({ ...actor, identity: id })).map(({ name }) => name));
         const ofBoth = [...new Set([...allowed, ...ownVoice])].filter((name) => usable.has(name));
@@ -206,7 +206,7 @@ describe('security: the matrix of commands, tools, members and surfaces', () => 
       }
     });
 
-    // And when they are called: those that take no arguments, or tell without any where they take effect, come as far as the decision.
+    // Also when they are called: calls of tools without arguments, or whose arguments need no target, reach the decision.
     asked.splice(0);
     await Promise.all(
       KINDS.flatMap((kind) =>
@@ -223,7 +223,7 @@ describe('security: the matrix of commands, tools, members and surfaces', () => 
   });
 });
 
-/** Something that fits, for every option that a slash command requires. */
+/** A valid value for every option that a slash command requires. */
 function optionsFor({ application }: TestHost, guild: LocalGuild, someone: LocalUser, path: string) {
   const [name = '', ...words] = path.split(' ');
   const declared = [...(application.guildCommands.get(guild.id)?.values() ?? [])].find((one) => one.name === name);

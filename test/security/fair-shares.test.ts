@@ -197,7 +197,7 @@ function secondGuild(host: TestHost, name: string, ...members: LocalUser[]) {
   return guild;
 }
 
-/** A tool that runs until `passed` resolves, and how many of its calls do. */
+/** A tool that runs until `passed` resolves, and the number of its running calls. */
 function slowTool(passed: Promise<void>) {
   let running = 0;
   const waiting: { readonly count: number; readonly resolve: () => void }[] = [];

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 
 const MARK = 'xylophone';
 const ROOT = new URL('../../../', import.meta.url);
-/** Where something of a member is planted below. */
+/** The places in which this test stores data of a member. */
 const PLANTED = [
   'accounts',
   'admin',
@@ -28,13 +28,13 @@ const PLANTED = [
   'tasks',
   'welcome',
 ];
-/** What the scripted model takes the place of here; what it keeps of people has a test of its own. */
+/** Plugins that the scripted model replaces here; the data that they store about people has a separate test. */
 const PLANTED_ELSEWHERE: Readonly<Record<string, string>> = {
   llm: 'plugins/llm/bodies.test.ts',
   web: 'plugins/web/web.test.ts',
 };
 
-/** Has the bot ask for the members of servers, so that it hears who joins. */
+/** Requests the intent for members of servers, to receive joins. */
 const watcher = definePlugin({
   manifest: { id: 'watcher', version: '1.0.0', description: 'Watches', intents: ['GuildMembers'] },
   setup: () => undefined,
@@ -65,7 +65,7 @@ describe('security: forget means gone', () => {
       const next = step;
       step = undefined;
       if (next !== undefined) return next;
-      // The persona asks for a form of its own.
+      // The persona requires a separate format.
       if (tools.length === 0) return say(JSON.stringify(PLAN));
       return say(results.length > 0 ? `It says ${results.length} things.` : 'Well.');
     });
@@ -78,7 +78,7 @@ describe('security: forget means gone', () => {
       guild.createRole({ name: 'Guest', position: 1 });
       for (const own of guild.roles.values()) if (own.botId !== undefined) guild.editRole(own, { position: 50 });
       await settled();
-      // Where no mind reads what those in charge say of her: that is in their words.
+      // A channel without a responder, for texts of the staff about her: those are the staff's.
       const office = guild.createChannel({ name: 'office' });
       await settled();
       const tell = async (text: string) => {
@@ -89,7 +89,7 @@ describe('security: forget means gone', () => {
       you.say(general, '!set confirm require destructive');
       await settled();
 
-      // Said to a chat, to a persona, in a name, in a direct message, in arguments, in a setting of theirs.
+      // Her texts to a chat, to a persona, in a name, in a direct message, in arguments, and in a personal setting.
       guild.rename(alice, `${MARK} queen`);
       alice.say(general, `!ai I play the ${MARK}`);
       await settled();
@@ -100,14 +100,14 @@ describe('security: forget means gone', () => {
       step = callTool('add_party_character', { name: `${MARK} V`, role: 'Solo' });
       alice.say(general, `!ai Add ${MARK} V to my party`);
       await settled();
-      // A reminder, and a command and an alias of a member's own.
+      // A reminder, and a command and an alias of the member.
       you.say(general, '!set custom creators everyone');
       await settled();
       alice.say(general, `!remind in 30d tune the ${MARK}`);
       alice.say(general, `!cc create orchestra ${MARK}s`);
       alice.say(general, `!alias add orch cc search ${MARK}`);
       await settled();
-      // What moderators, filters and greeters write of them; rules of the server and of the bot's owner; roles to come.
+      // Records of moderators, filters and greeters about her; rules of the server and of the bot's owner; future roles.
       for (const line of [
         '!plugin enable automod',
         '!plugin enable welcome',
@@ -144,7 +144,7 @@ describe('security: forget means gone', () => {
         .and.include(`cc search ${MARK}`)
         .and.include(`too much ${MARK}`);
       expect(exported).to.have.property('rules').with.property('everywhere');
-      // A call that is refused, a call that waits, and one whose arguments cannot be read.
+      // A refused call, a waiting call, and a call with invalid arguments.
       const as = (user: typeof alice) => ({ userId: user.id, guildId: guild.id, channelId: general.id });
       const tools = host.resolve(Tools);
       const invoke = (user: typeof alice, name: string, input: unknown) =>
@@ -153,14 +153,14 @@ describe('security: forget means gone', () => {
       await invoke(alice, 'discord_delete_message', { channelId: general.id, messageId: '1', reason: MARK });
       await invoke(alice, 'discord_send', `not JSON: ${MARK}`);
       await settled();
-      // What others have read of theirs.
+      // Results of other members' reads of her messages.
       await invoke(bob, 'discord_read_messages', { channelId: general.id });
       await invoke(bob, 'discord_search_messages', { guildId: guild.id, content: MARK.slice(0, 4) });
       await invoke(bob, 'discord_get_member', { guildId: guild.id, userId: alice.id });
       step = callTool('discord_read_messages', { channelId: general.id });
       bob.say(general, '!ai What was said here?');
       await settled();
-      // A task of theirs, and one of somebody else that reads what they said and asks.
+      // A task of hers, and one of another member that reads her messages and asks her.
       step = callTool('task_complete', { summary: `the ${MARK} is tuned` });
       await host.resolve(Tasks).start({ prompt: `tune the ${MARK}`, actor: as(alice), origin: 'test' });
       await settled();
@@ -171,7 +171,7 @@ describe('security: forget means gone', () => {
       await host.advance(60_000);
 
       expect(await marked(host.dataDir, MARK), 'planted').to.have.length.above(5);
-      // What is in Discord itself is theirs to delete.
+      // Her data in Discord itself is hers to delete.
       guild.rename(alice, null);
       await settled();
       alice.say(alice.openDm(application), '!mydata forget everything');
@@ -203,7 +203,7 @@ const PLAN = {
   can_extend: false,
 };
 
-/** Files below a folder that hold the word, with a piece of each. */
+/** Files below a folder that contain the word, with an excerpt of each. */
 async function marked(folder: string, word: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {

@@ -48,7 +48,7 @@ describe('security: hostile packages', () => {
       log: recordingLogger(),
     });
 
-  /** Why it is refused. Nothing of it is left, in that case. */
+  /** The reason of the refusal, after which no file of the package is left. */
   const refusal = async (spec: string, from = packages): Promise<string> => {
     const before = await readdir(join(root, 'data'), { recursive: true }).catch(() => []);
     const reason = await from.prepare(spec).then(
@@ -178,7 +178,7 @@ const tried = [
     const bomb = packEntries([...honest(), { path: 'package/zeros', content: new Uint8Array(20_000_000) }]);
     expect(bomb.length).to.be.below(100_000);
     expect(await refusal(await tarball(bomb))).to.match(/hostile\.tgz is larger than 2 MB/);
-    // A header that lies about the size, in a stream that has no end.
+    // A header with a false size, in an endless stream.
     let sent = 0;
     await using server = await serve((_, response) => {
       const more = (): void => {

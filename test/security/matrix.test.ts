@@ -9,9 +9,9 @@ import { makeThings, type Things } from '../plugins/discord-tools/things.js';
 const SURFACES = ['chat', 'persona', 'tasks', 'relay', 'mcp', 'command'] as const;
 const FROM = ['guild', 'dm'] as const;
 
-/** A member's own client shows them who is in the server, and its roles. */
+/** Tools about the server's members and roles, which a member's own client shows. */
 const OF_THE_GUILD = new Set(['discord_list_roles', 'discord_list_members', 'discord_get_member']);
-/** They look over everything, and answer with what is in reach. */
+/** Tools that read a whole guild, and return the part that the requester can see. */
 const LOOKING_OVER = new Set([
   'discord_search_messages',
   'discord_list_servers',
@@ -22,10 +22,10 @@ const LOOKING_OVER = new Set([
 interface Situation {
   readonly name: string;
   readonly user: LocalUser;
-  /** Where they ask from; their client shows that. */
+  /** The channel of the request, which the requester can see. */
   readonly here: LocalChannel;
   readonly things: Things;
-  /** Whether they are in the guild of the things. */
+  /** Whether the requester is in the guild of the objects. */
   readonly isMember: boolean;
 }
 
@@ -63,11 +63,11 @@ describe('security: the matrix of tools, places and surfaces', () => {
 
 interface Try {
   readonly what: string;
-  /** What was shown that should not have been. */
+  /** The forbidden content that was shown, if any. */
   readonly broke: string | undefined;
 }
 
-/** Every tool from every surface; and what lists and histories ask outside of tools. */
+/** Calls every tool from every surface, and the lists and histories outside of tools. */
 async function tryOut({ host }: Bench, situation: Situation, from: (typeof FROM)[number]): Promise<readonly Try[]> {
   const { name: where, things } = situation;
   const tries: Try[] = [];
@@ -113,7 +113,7 @@ function actorOf(
   };
 }
 
-/** What could have been changed. */
+/** The state that a call could have changed. */
 function stateOf({ things: { channel, guildId } }: Situation): unknown {
   return [
     guildId,
@@ -122,7 +122,7 @@ function stateOf({ things: { channel, guildId } }: Situation): unknown {
   ];
 }
 
-/** Everybody was known to the bot while they could still see it all. */
+/** The bot has cached the memberships from when all members could still see everything. */
 async function setUp(bench: Bench): Promise<readonly Situation[]> {
   const { host, guild, general, bob } = bench;
   const { discord, application } = host;
@@ -131,7 +131,7 @@ async function setUp(bench: Bench): Promise<readonly Situation[]> {
     where.join(user);
     return user;
   };
-  /** A set of things that only a role opens. */
+  /** A set of objects that requires a role. */
   const hidden = async (role: ReturnType<typeof guild.createRole>) => {
     const things = await makeThings(bench);
     for (const channel of [things.category, things.channel, things.forum]) {
@@ -141,7 +141,7 @@ async function setUp(bench: Bench): Promise<readonly Situation[]> {
     }
     return things;
   };
-  /** The same with a private thread of an open channel in the place of the channel. */
+  /** The same objects in a private thread of an open channel. */
   const inThread = async (things: Things): Promise<Things> => {
     const thread = bob.startThread(general, `${things.word}-private`, { private: true });
     const message = bob.say(thread, `${things.word} in private`);
@@ -195,7 +195,7 @@ async function setUp(bench: Bench): Promise<readonly Situation[]> {
       ],
     });
   }
-  // They see it all, as the bot knows by now; and then they do not any more.
+  // The bot's cache contains their permission to see everything, which they then lose.
   const search = await bench.call(demoted, 'discord_search_messages', { guildId: guild.id, content: ofRole.word });
   expect(search.text).to.include(ofRole.word);
   expect((await bench.call(left, 'discord_read_messages', { channelId: leftOne.channel.id })).status).to.equal('done');
@@ -204,7 +204,7 @@ async function setUp(bench: Bench): Promise<readonly Situation[]> {
   guild.remove(kicked);
   leftOne.channel.thread?.members.delete(left.id);
   await host.settled();
-  // Longer than an answer about a membership is kept: a decision outside of a call may be as old as that.
+  // Longer than the cache of memberships: a decision outside of a call may use a cached one.
   await host.advance(6_000);
   return all;
 }

@@ -3,7 +3,7 @@ import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { Access, type Actor, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-/** No bundled plugin asks for the intent GuildMembers: Discord tells the bot of no role that was taken away, and of nobody who left. */
+/** No bundled plugin requests the intent GuildMembers, so Discord sends the bot neither removed roles nor members who left. */
 describe('security: what is read must be the asker’s to read now', () => {
   let host: TestHost;
   let staff: LocalChannel;

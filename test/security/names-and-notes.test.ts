@@ -3,7 +3,7 @@ import { say, scriptedLlm } from '@cinnabar/local-models';
 import { isConfusable, participantNames, skeletonOf } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-/** With a Cyrillic А. */
+/** Begins with a Cyrillic А. */
 const FAKE_ALICE = '\u0410lice';
 
 describe('security: names', () => {

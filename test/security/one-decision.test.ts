@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 
-/** Whose permissions are asked for: `channel.permissionsFor(member)`, `member.permissionsIn(channel)`. */
+/** Computations of permissions: `channel.permissionsFor(member)`, `member.permissionsIn(channel)`. */
 const ASKED = /\.permissions(?:For|In)\(([^()]*(?:\([^()]*\))?[^()]*)\)/g;
-/** What the bot itself may, or everybody, opens nothing to anybody. */
+/** Permissions of the bot itself or of @everyone give no member access. */
 const OF_THE_BOT = /^(?:me|parts\.client\.user|client\.user|this\.#?me|channel\.guild\.roles\.everyone)$/;
 
-/** The places that ask for those of somebody else, and why that is no decision about what they may read. */
+/** Files that compute permissions of other subjects, each with the reason why that does not decide about reading. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'plugins/chat/src/history/pins.ts': 'whether an author may pin',
   'plugins/chat/src/loop/reply.ts': 'whether another bot can be pinged; it opens nothing',
@@ -47,7 +47,7 @@ describe('security: the one decision on who may enter a channel', () => {
   });
 });
 
-/** TypeScript below a folder, without what is built or installed. */
+/** TypeScript files below a folder, without built and installed ones. */
 async function sources(folder: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true })) {

@@ -5,7 +5,7 @@ import { openPersonaHarness, plan } from '../plugins/persona/harness.js';
 const WORRIED = { action: 'UPDATE_MOOD', result: { mood: 'worried about the layoffs', intensity: 8 } };
 const HIDDEN = { action: 'UPDATE_ENVIRONMENT', result: { environment: 'A room full of moving boxes for Lisbon.' } };
 
-/** A plugin as a foreign server might describe its tools. */
+/** A plugin whose tools are described as a foreign server might describe them. */
 const hostile = definePlugin({
   manifest: { id: 'hostile', version: '1.0.0', description: 'Describes itself' },
   setup({ tool }) {
@@ -53,7 +53,7 @@ describe('security: persona', () => {
     expect(system).to.not.include('</state>');
     expect(/x{700}/.test(system)).to.equal(false);
 
-    // What came of a message goes with it.
+    // Data derived from a message is deleted with it.
     alice.delete(asked);
     await stage.settled();
     const { mood } = await stage.resolve(Personas).state({ guildId: guild.id, channelId: staff.id });

@@ -4,10 +4,10 @@ import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
 const PLUGINS = new URL('../../../plugins/', import.meta.url);
-/** Names of fields that hold ids of users. */
+/** Names of fields that contain ids of users. */
 const USER = /(?:user|author|member|speaker|person|owner)_?ids?$|^(?:addedBy|askedBy|createdBy|decidedBy|answers)$/i;
 
-/** Maps, and what their keys are: none of them are ids of users. */
+/** Maps with a description of their keys, none of which are ids of users. */
 const KEYS_OF_MAPS: Readonly<Record<string, string>> = {
   'accounts.guildAccounts.days': 'days',
   'accounts.guildAccounts.channels.tokens': 'channels',
@@ -23,7 +23,7 @@ const KEYS_OF_MAPS: Readonly<Record<string, string>> = {
 
 type Node = z.core.JSONSchema._JSONSchema;
 
-/** What in a document may say of whom it is: fields by their name, and maps that are not known. */
+/** The parts of a document that may identify a user: fields by their name, and unknown maps. */
 function* peopleIn(node: Node, path: string): Iterable<string> {
   if (typeof node === 'boolean') return;
   for (const [key, value] of Object.entries(node.properties ?? {})) {

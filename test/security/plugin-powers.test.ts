@@ -72,7 +72,7 @@ describe('security: plugins from elsewhere', () => {
       HOME: '/',
       MAX_TOKENS: '5',
     };
-    // As `start` does before it loads plugins.
+    // `start` does the same before it loads plugins.
     expect(await cinnabar(['storage', 'check'], { cwd: folder.path, env })).to.include({ code: 0 });
     const { BUILD_CACHE_PATH: _, ...left } = env;
     expect(left).to.deep.equal({ PATH: '/bin', HOME: '/', MAX_TOKENS: '5' });

@@ -15,7 +15,7 @@ import { expect } from 'chai';
 
 const SECRET = 'the zebra plan is off';
 
-/** What a tool returned belongs to those who may read where it came from, as long as it is there. */
+/** The result of a tool may be shown only to those who may read its source, while the source exists. */
 describe('security: what came from where', () => {
   let host: TestHost;
   let staff: LocalChannel;
@@ -53,7 +53,7 @@ describe('security: what came from where', () => {
   };
   const cardIn = (channel: LocalChannel) =>
     channel.messages.findLast(({ content }) => content.includes('Confirmation Required'));
-  /** Asks, and decides on the card. */
+  /** Sends a request, and decides on its card. */
   const decided = async (
     user: LocalUser,
     name: string,
@@ -149,7 +149,7 @@ describe('security: what came from where', () => {
     expect(provenance.mayTell(sources, actorOf(alice, staff))).to.equal(true);
     expect(provenance.mayTell(sources, actorOf(alice, general))).to.equal(false);
 
-    // Kept with the row and with the history of tools, by which later turns are told of it.
+    // Stored with the ledger's row and with the history of tools, which provide it to later turns.
     expect((await host.resolve(Ledger).get(outcome.callId))?.sources).to.deep.equal(sources);
     const kept = await host.resolve(ToolHistory).recent(general.id);
     expect(kept.find(({ call }) => call.id === outcome.callId)?.result.sources).to.deep.equal(sources);

@@ -9,7 +9,7 @@ type Browser = ReturnType<typeof openBrowser>;
 
 const listed = z.object({ pages: z.array(z.object({ id: z.string(), about: z.enum(['guild', 'bot']) })) });
 
-/** The acts that a view has forms and buttons for, wherever in it they stand. */
+/** The acts of a view's forms and buttons, at any depth. */
 function actsIn(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(actsIn);
   if (typeof value !== 'object' || value === null) return [];
@@ -19,12 +19,12 @@ function actsIn(value: unknown): readonly string[] {
 
 interface Act {
   readonly page: string;
-  /** With the query that names the server. */
+  /** The path with the query that names the server. */
   readonly path: string;
   readonly about: 'guild' | 'bot';
 }
 
-/** Every act that the owner is offered on any page. */
+/** All acts that any page offers to the owner. */
 async function offered(host: TestHost, owner: Browser): Promise<readonly Act[]> {
   const found: Act[] = [];
   for (const query of [`?guild=${host.guild.id}`, '']) {
@@ -96,7 +96,7 @@ describe('web: every act that a page offers', () => {
         const { status } = await browser.act(`${bare}?guild=${guild}`, { plugin: 'welcome' });
         expect(status, `${bare} ${guild}`).to.be.oneOf([400, 403]);
       }
-      // About the bot there is no such page.
+      // The page does not exist for the bot as a whole.
       expect((await browser.act(bare, { plugin: 'welcome' })).status, bare).to.equal(404);
     }
   });

@@ -20,7 +20,7 @@ interface Visit {
   readonly page: Page;
 }
 
-/** Whether the person may see the page, by the path that decides about commands. */
+/** Whether the person may see the page, by the decision function of commands. */
 async function isAllowed({ host, person, page: { id, about } }: Visit): Promise<boolean> {
   if (person === undefined) return false;
   const guildId = about === 'guild' ? host.guild.id : null;
@@ -30,9 +30,9 @@ async function isAllowed({ host, person, page: { id, about } }: Visit): Promise<
 function expectedStatus({ person, page }: Visit, route: (typeof ROUTES)[number], allowed: boolean): number {
   if (person === undefined) return 401;
   if (!allowed) return 403;
-  // There is no such act or file, which only those learn who may see the page.
+  // There is no such act or file, which is revealed only to those who may see the page.
   if (/^\/(?:acts|files)/.test(route)) return 404;
-  // A page about one thing says that it is not told which.
+  // A page about one item responds with an error without its parameter.
   return page.group === 'hidden' && route === '' ? 422 : 200;
 }
 

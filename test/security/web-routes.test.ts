@@ -10,7 +10,7 @@ type Person = 'nobody' | 'member' | 'stranger' | 'admin' | 'owner';
 type Statuses = Readonly<Record<Person, number>>;
 
 interface Route {
-  /** As the server declares it. */
+  /** The route in the server's notation. */
   readonly route: string;
   readonly ask: (browser: Browser, guildId: string) => ReturnType<Browser['get']>;
   readonly expected: Statuses;
@@ -24,11 +24,11 @@ const all = (status: number): Statuses => ({
   owner: status,
 });
 const signedIn = (status: number): Statuses => ({ ...all(status), nobody: 401 });
-/** `admin/settings`: for whoever may run `!set`. */
+/** `admin/settings`: for all who may run `!set`. */
 const admins: Statuses = { nobody: 401, member: 403, stranger: 403, admin: 200, owner: 200 };
 const PAGE = '/api/pages/admin/plugins';
 
-/** Every route of the server, with who may ask it. Pages by themselves are in `web-matrix.test.ts`. */
+/** Every route of the server, with the expected status for each person. Pages are tested in `web-matrix.test.ts`. */
 const ROUTES: readonly Route[] = [
   { route: '/api/session', ask: ({ get }) => get('/api/session'), expected: all(200) },
   { route: '/api/pages', ask: ({ get }, guild) => get(`/api/pages?guild=${guild}`), expected: signedIn(200) },
@@ -46,7 +46,7 @@ const ROUTES: readonly Route[] = [
   {
     route: '/api/pages/:plugin/:page/files/:file',
     ask: ({ get }) => get('/api/pages/admin/backups/files/backup?name=..%2f..%2fsecrets.json'),
-    // The owner gets a sentence: there is no such backup.
+    // The owner gets an error sentence, because there is no such backup.
     expected: { nobody: 401, member: 403, stranger: 403, admin: 403, owner: 422 },
   },
   {
@@ -65,12 +65,12 @@ const ROUTES: readonly Route[] = [
     ask: ({ act }) => act('/auth/sign-out', {}, { 'x-csrf-token': 'guess' }),
     expected: signedIn(403),
   },
-  // Last: they give the browser another cookie, and this one keeps a single one.
+  // These are last, because they replace the browser's only cookie.
   { route: '/auth/discord', ask: ({ get }) => get('/auth/discord'), expected: all(303) },
   { route: 'CALLBACK', ask: ({ get }) => get('/auth/discord/callback?code=x&state=y'), expected: all(403) },
 ];
 
-/** Nobody, a member, a member of another server, an admin, and the owner of server and bot. */
+/** Not signed in, a member, a member of another server, an admin, and the owner of server and bot. */
 async function visit(host: TestHost): Promise<Readonly<Record<Person, Browser>>> {
   const { member, stranger, admin, owner } = await webPeople(host);
   const browserOf = async (userId: string) => {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 
-/** Half of a pair, which is no character alone. */
+/** Halves of surrogate pairs, which are no characters. */
 const SURROGATES = { first: 0xd800, count: 0x800 };
 
 /**
- * Any character of Unicode, as a unit of `fc.string`. fast-check's own `binary` holds a map of all of them, which takes a process two seconds and 150 MB.
+ * Any Unicode character, as a unit of `fc.string`. fast-check's own `binary` creates a map of all of them, which takes two seconds and 150 MB.
  * @example fc.string({ unit: anyCharacter, maxLength: 40 })
  */
 export const anyCharacter = fc

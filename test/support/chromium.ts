@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** Set to `required` where its absence is a failure. */
+/** With the value `required`, a missing Chromium is a failure. */
 const WISH = 'CINNABAR_TEST_CHROMIUM';
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
@@ -12,7 +12,7 @@ const executablePath = (process.env.PATH ?? '')
   .flatMap((folder) => NAMES.map((name) => join(folder, name)))
   .find((path) => existsSync(path));
 
-/** Tests in the Chromium of this machine; left out, with a line that says so, where there is none. */
+/** Tests in the Chromium of this machine. Without one they are skipped, with a notice. */
 export function describeChromium(title: string, suite: (this: Mocha.Suite) => void): void {
   if (executablePath !== undefined) return void describe(title, suite);
   const reason = 'no chromium on this machine (Debian: apt install chromium)';
@@ -20,32 +20,31 @@ export function describeChromium(title: string, suite: (this: Mocha.Suite) => vo
   process.stderr.write(`left out: ${title}: ${reason}\n`);
 }
 
-/** A browser without a window. Its sandbox needs a user that is not root. */
+/** A headless browser. Its sandbox does not support root. */
 export function launchChromium(): Promise<Browser> {
   if (executablePath === undefined) throw new Error('there is no chromium on this machine');
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
 }
 
-/** Follows a link of the dashboard that signs somebody in, up to the choice of a server. */
+/** Follows a sign-in link of the dashboard, up to the list of servers. */
 export async function followSignInLink(page: Page, link: string): Promise<void> {
   await page.goto(link);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Choose a server' }).waitFor();
 }
 
-/** For `addInitScript`: a browser in which everything that is drawn runs its effects half a second late. */
+/** For `addInitScript`: delays the effects of all rendered components by half a second. */
 export const LATE_EFFECTS =
   'const later = setTimeout; setTimeout = (run, ms = 0) => later(run, ms + 500); requestAnimationFrame = (run) => later(run, 500)';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
- * What a page does wrong, in both colour schemes, for people who use it without eyes, or without a mouse. Only contrast differs between the schemes. The page
- * is dark afterwards.
+ * Accessibility problems of a page in both colour schemes. In the second scheme only contrast is checked. The page is dark afterwards.
  * @see https://github.com/dequelabs/axe-core
  */
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
-  // The page's own policy admits no foreign script; the protocol of the browser does.
+  // The page's policy blocks foreign scripts; the browser's protocol is not subject to it.
   await page.evaluate(AXE);
   const violations = async (options: object) => {
     const found: unknown = await page.evaluate(

@@ -3,15 +3,15 @@ import { fileURLToPath } from 'node:url';
 import { runCommand } from '@cinnabar/core/internal/cli/command-line';
 import { readArguments } from '@cinnabar/core/internal/cli/discord';
 
-/** The program, for processes of their own. */
+/** The program for child processes. */
 export const PROGRAM = fileURLToPath(import.meta.resolve('@cinnabar/core/internal/cli/main'));
 
-/** Where a command is typed. */
+/** The environment of a command. */
 export interface Place {
   readonly cwd: string;
-  /** All of the environment, but for where built plugins are kept: that is the same for all tests. The command takes the secrets from it. */
+  /** The complete environment, except for the build cache, which all tests share. The command reads secrets from it. */
   readonly env?: NodeJS.ProcessEnv;
-  /** The answers to what it asks. */
+  /** The answers to its questions. */
   readonly typed?: string;
 }
 
@@ -19,11 +19,11 @@ export interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  /** Both, as they stand on a screen. */
+  /** Standard output and error, in order. */
   readonly screen: string;
 }
 
-/** Runs a command that runs no bot, as on the command line, but in this process. */
+/** Runs a command that does not start a bot, as on the command line, but in this process. */
 export async function cinnabar(args: readonly string[], { cwd, env = {}, typed = '' }: Place): Promise<CommandResult> {
   const printed = { out: '', err: '', screen: '' };
   const into = (name: 'out' | 'err') =>
@@ -45,7 +45,7 @@ export async function cinnabar(args: readonly string[], { cwd, env = {}, typed =
   return { code, ...printed };
 }
 
-/** What a command line asks for, without doing it. @throws UserError for an option that there is not */
+/** The parsed arguments of a command line. @throws UserError for an unknown option */
 export function asksFor(args: readonly string[]) {
   const { command, operands, project } = readArguments(args);
   return { command, operands, isProject: project };

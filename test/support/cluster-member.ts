@@ -5,7 +5,7 @@ import type { Logger } from '@cinnabar/sdk';
 import { recordingLogger } from './logs.js';
 
 interface MemberOptions {
-  /** With its token; the rest of what a cluster needs is here. */
+  /** The configuration with a token; the other parameters of a cluster follow. */
   readonly config: HostConfig & { readonly token: string };
   readonly name: string;
   readonly groups: number;
@@ -15,7 +15,7 @@ interface MemberOptions {
   readonly onUnreachable?: (sentence: string) => void;
 }
 
-/** A process of a cluster, as `cinnabar start --cluster` runs one, within this process. */
+/** Runs a process of a cluster, like `cinnabar start --cluster`, within this process. */
 export function memberOfCluster({ config, name, groups, database, host, log, onUnreachable }: MemberOptions) {
   const { url, schema } = database;
   return createMember({
@@ -27,7 +27,7 @@ export function memberOfCluster({ config, name, groups, database, host, log, onU
   });
 }
 
-/** What a process of a cluster publishes for Prometheus beside its hosts, where it has none. */
+/** The Prometheus metrics of a cluster process without hosts. */
 export async function metricsOfMember(): Promise<string> {
   const monitoring = createMemberMonitoring({
     name: 'mars',

@@ -15,24 +15,24 @@ import { type Database, openDatabase } from '@cinnabar/core/internal/storage/dri
 import type { Clock, Logger } from '@cinnabar/sdk';
 import { recordingLogger } from './logs.js';
 
-/** A lease that nobody takes away. */
+/** A lease that never expires. */
 export function heldLease(group = 0, token = 1): Lease {
   const lost = new AbortController().signal;
   return { group, token: BigInt(token), isHeld: () => true, held: async () => undefined, lost };
 }
 
-/** As much of the database as answers commands, and shares sessions and limits. */
+/** The part of the database that commands, shared sessions and limits use. */
 export type SharedDatabase = Pick<Database, 'schema' | 'query' | 'writer'>;
 
-/** Which commands this holder of a group has begun, in a database. */
+/** The claims of a group's lease in a database. */
 export function claimsOn(database: SharedDatabase, lease: Lease, clock: Clock, log: Logger = recordingLogger()) {
   return createClaims(database, lease, clock, log);
 }
 
-/** What processes may ask of Discord together, by a database. */
+/** The shared limits of requests to Discord, in a database. */
 export const limitsOn = (database: SharedDatabase, clock: Clock) => createSharedLimits(database, clock);
 
-/** What stores sessions and servers of a group in a database while events of its shards arrive, once what was claimed is begun. */
+/** Stores the sessions and servers of a group in a database during its shards' events, after the claims of the events. */
 export function recorderOn(
   database: SharedDatabase,
   lease: Lease,
@@ -53,10 +53,10 @@ export function recorderOn(
   return createSessionRecorder({ store, ready: Promise.resolve(), ownId: () => ownId, clock, log });
 }
 
-/** What a statement fails with while the database cannot be reached. */
+/** The error of a statement while the database is unreachable. */
 export const databaseAway = () => new DatabaseError('DATABASE_AWAY', new Error('connection terminated'));
 
-/** One process of a cluster, as far as its database goes. Nothing is asked of it before `open`. */
+/** The database side of one process of a cluster. It makes no query before `open`. */
 export function clusterProcess(
   { url, schema }: { readonly url: string; readonly schema: string },
   { poolSize = 3, log = recordingLogger() }: { readonly poolSize?: number; readonly log?: Logger } = {},
@@ -67,13 +67,13 @@ export function clusterProcess(
     database,
     open: database.open,
     close: database.close,
-    /** The documents of one of so many groups of servers; of all servers, when it is left out. */
+    /** The documents of one of the groups of servers; by default, of all servers. */
     driver: (group = 0, groups = 1, lease?: Lease) =>
       database.driver({
         partition: groups === 1 ? EVERYTHING : createPartition(group, groups),
         ...(lease === undefined ? {} : { lease }),
       }),
-    /** @param options.connections a way to the database other than its own */
+    /** @param options.connections replaces its own connections */
     async leases(
       id: string,
       options: Pick<LeaseOptions, 'groups' | 'elapsed'> & Partial<Pick<LeaseOptions, 'connections'>>,
@@ -83,22 +83,22 @@ export function clusterProcess(
       await leases.prepare();
       return leases;
     },
-    /** The groups and shards of a cluster that begins, or as they are. */
+    /** The groups and shards of a new or existing cluster. */
     layout: (wanted: number, recommended: number) => agreeOnLayout(database, schema, { wanted, recommended }),
-    /** Calls back when something has changed in the cluster; what happened while nothing was heard counts as one change. */
+    /** Calls back after changes in the cluster; changes during a lost connection count as one. */
     onNews: (listener: () => void) =>
       database.listen(newsOf(schema), { received: listener, missed: async () => listener() }),
-    /** Has the other processes look at once. */
+    /** Notifies the other processes. */
     announce: () => database.query(`SELECT pg_notify('${newsOf(schema)}', '')`),
     claims: (lease: Lease) => claimsOn(database, lease, clock, log),
-    /** Where the shards of a group store their sessions and servers. */
+    /** The store of a group's sessions and servers. */
     sessions: (lease: Lease, shards: number) =>
       createSessionStore(database, lease, shards, { begun: async () => undefined }),
-    /** What all processes together may ask of Discord. */
+    /** The shared limits of requests to Discord. */
     limits: () => createSharedLimits(database, clock),
-    /** Turns in which lists of slash commands are brought in line. */
+    /** The shared pace for syncing slash commands. */
     slashPace: () => createSharedSlashPace(createSharedLimits(database, clock), clock, log),
-    /** Through which the hosts of groups ask one another. */
+    /** The channel between the hosts of groups. */
     channel: (lease: Lease, groups: number) =>
       createClusterChannel({ database, lease, partition: createPartition(lease.group, groups), clock, log }),
     [Symbol.asyncDispose]: () => database.close(),
@@ -109,7 +109,7 @@ type ClusterParts = Parameters<typeof createCluster>[0];
 export type Leases = ClusterParts['leases'];
 export type OpenHost = ClusterParts['open'];
 
-/** What has a process take its share of the groups, by whatever leases; it reaches Discord, and nobody asks it to end. */
+/** Makes a process take its share of the groups, with the given leases. The process reaches Discord, and is not asked to end. */
 export function shareOfGroups(
   parts: Pick<ClusterParts, 'leases' | 'groups' | 'open' | 'onNews'> & Partial<ClusterParts>,
 ) {
@@ -122,7 +122,7 @@ export function shareOfGroups(
   });
 }
 
-/** What a host of a cluster serves that is never taken from it, and that has nobody beside it to ask. */
+/** The assignment of a host whose lease never expires, in a cluster without other processes. */
 export function aloneInCluster(group: number, groups: number): Assignment {
   return {
     partition: createPartition(group, groups),

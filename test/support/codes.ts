@@ -1,7 +1,7 @@
 import { CinnabarError, type ErrorCode } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-/** Waits for a task to fail with a coded error, and gives that error. */
+/** Expects a task to fail with a coded error. @returns the error */
 export async function failure(code: ErrorCode, task: () => unknown): Promise<CinnabarError> {
   try {
     await task();

@@ -1,6 +1,6 @@
 /**
- * A process that copies the rows of a bot's data into a new schema, as they are at one moment: `copy-rows.js URL FROM TO`. It imports nothing of the
- * host, so that a test which stands still for it goes on soon.
+ * A process that copies the rows of a bot's data into a new schema at one moment: `copy-rows.js URL FROM TO`. It imports nothing of the host, so that a test
+ * that waits for it continues soon.
  */
 import pg from 'pg';
 

@@ -1,4 +1,4 @@
-/** Processor time that `work` takes in this process, in ms: unlike its duration, it does not depend on what else the machine does. */
+/** The processor time of `work` in this process, in ms: unlike the duration, it does not depend on other load of the machine. */
 export async function cpuMsOf(work: () => unknown): Promise<number> {
   const begun = process.cpuUsage();
   await work();

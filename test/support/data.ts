@@ -6,12 +6,12 @@ import { makeFolder } from './folder.js';
 import { recordingLogger } from './logs.js';
 import { copyDatabase, databaseFor, hasPostgres, journalsInDatabase, textInDatabase } from './postgres.js';
 
-/** Whether the hosts of the tests keep their data in PostgreSQL instead of files. */
+/** Whether the tests' hosts store their data in PostgreSQL instead of files. */
 export const IN_POSTGRES =
   process.env.CINNABAR_TEST_STORAGE === 'postgres' &&
   hasPostgres('bots with their data in PostgreSQL, which have it in files');
 
-/** What a bot that is killed at this moment leaves to the next one: a copy of its folder, and of what stands for that in the database. */
+/** Copies the data folder, and its rows in the database, as a killed bot would leave them to the next process. */
 export function copyData(dataDir: string, toDataDir: string): void {
   cpSync(dataDir, toDataDir, { recursive: true });
   if (IN_POSTGRES) copyDatabase(dataDir, toDataDir);
@@ -19,14 +19,14 @@ export function copyData(dataDir: string, toDataDir: string): void {
 
 const storageOf = async (dataDir: string) => (IN_POSTGRES ? { storage: await databaseFor(dataDir) } : {});
 
-/** Where commands find the data: an own folder, which is configured for it. */
+/** A folder for commands with a configuration that points to the data. */
 export async function commandPlace(dataDir: string): Promise<Place & Disposable> {
   const configuration = await storageOf(dataDir);
   const folder = makeFolder({ 'config/shared.yaml': JSON.stringify(configuration) });
   return { cwd: folder.path, env: { CINNABAR_DATA: dataDir }, [Symbol.dispose]: () => folder[Symbol.dispose]() };
 }
 
-/** What is stored in a folder of data that no host uses, wherever it is. */
+/** Opens the stored data of a folder that no host uses, with either storage. */
 export async function openData(dataDir: string): Promise<Driver & AsyncDisposable> {
   const [clock, log] = [createSystemClock(), recordingLogger()];
   const driver = IN_POSTGRES
@@ -35,7 +35,7 @@ export async function openData(dataDir: string): Promise<Driver & AsyncDisposabl
   return Object.assign(driver, { [Symbol.asyncDispose]: () => driver.close() });
 }
 
-/** Everything that hosts have written down with a folder of data: settings, collections, ledger, logs. */
+/** All data that hosts have written for a data folder, as text: settings, collections, ledger, logs. */
 export async function writtenIn(dataDir: string): Promise<string> {
   const files = readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -43,7 +43,7 @@ export async function writtenIn(dataDir: string): Promise<string> {
   return [...files, IN_POSTGRES ? await textInDatabase(dataDir) : ''].join('\n');
 }
 
-/** The lines of the journals below a path, by the name that their files have without the ending, also while a host writes them. */
+/** The lines of the journals below a path, by file name without extension; also works while a host writes them. */
 export async function journalsBelow(
   dataDir: string,
   path: readonly string[],

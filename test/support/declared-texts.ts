@@ -20,16 +20,16 @@ import {
 
 const PLUGINS = fileURLToPath(new URL('../../../plugins', import.meta.url));
 
-/** What a plugin declares and people read. */
+/** The texts that a plugin declares for people. */
 export interface DeclaredTexts {
   readonly texts: ReadonlySet<string>;
-  /** Those among them that Discord shows in its menu of commands, in at most 100 characters. */
+  /** The texts that Discord shows in its menu of commands, with at most 100 characters. */
   readonly inMenus: ReadonlySet<string>;
 }
 
 /**
- * The declared texts of every bundled plugin, by its id: descriptions of plugins, commands, options, tools, responders, pages, settings and secrets, and
- * the words of tools on cards.
+ * The declared texts of every bundled plugin, by its id: descriptions of plugins, commands, options, tools, responders, pages, settings and secrets, and the
+ * texts of tools on cards.
  */
 export async function declaredTexts(): Promise<ReadonlyMap<string, DeclaredTexts>> {
   const recorded = await Promise.all((await pluginFolders()).map(load));
@@ -77,7 +77,7 @@ export async function declaredPages(): Promise<readonly { readonly plugin: strin
   return recorded.flatMap(({ plugin, pages }) => pages.map((page) => ({ plugin: plugin.manifest.id, page })));
 }
 
-/** What `plugin list` shows of a plugin that does not run. */
+/** The part of package.json that `plugin list` shows for a stopped plugin. */
 const packageFile = z.object({ description: z.string() });
 
 async function pluginFolders(): Promise<readonly string[]> {
@@ -90,14 +90,14 @@ type Command = CommandDefinition | GroupDefinition | Subcommand | Subgroup;
 interface Recorded {
   readonly plugin: Plugin;
   readonly description: string;
-  /** Filled in when it is set up. */
+  /** Set during `setup`. */
   readonly commands: Command[];
   readonly definitions: ToolDefinition[];
   readonly responders: string[];
   readonly pages: WebPage[];
 }
 
-/** A bundled plugin that notes what it registers. */
+/** A bundled plugin that records its registrations. */
 async function load(folder: string): Promise<Recorded> {
   const module: { readonly default: Plugin } = await import(pathToFileURL(join(folder, 'dist', 'index.js')).href);
   const { description } = packageFile.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export interface Folder extends Disposable {
   readonly path: string;
   write(name: string, text: string): void;
@@ -16,7 +16,7 @@ export function makeFolder(files: Readonly<Record<string, string>> = {}): Folder
     const file = join(path, name);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
-    // Two edits within one tick of the file system's clock still are two.
+    // Two edits within one tick of the file system's clock get different times.
     written += 1;
     utimesSync(file, written, written);
   };
@@ -29,13 +29,13 @@ export function makeFolder(files: Readonly<Record<string, string>> = {}): Folder
   };
 }
 
-/** Leaves a folder of data as a process does that was killed. */
+/** Leaves a data folder in the state after a killed process. */
 export function leaveLocked(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true });
   writeFileSync(join(dataDir, 'lock'), JSON.stringify({ pid: 4_194_303, host: hostname() }));
 }
 
-/** Makes a folder of data one of a bot that runs in another process. */
+/** Locks a data folder like a bot in another process. */
 export function lockByAnother(dataDir: string): Disposable {
   const lock = join(dataDir, 'lock');
   mkdirSync(dataDir, { recursive: true });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A port of the loopback interface that nothing listens on now: for an address that has to outlive the process that serves it. */
+/** A free port of the loopback interface, for an address that has to outlive the process that serves it. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

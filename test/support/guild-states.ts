@@ -1,6 +1,6 @@
 import type { AccessRule, ToolPolicy } from '@cinnabar/sdk';
 
-/** What is kept of a guild. */
+/** The stored state of a guild. */
 export interface GuildState {
   readonly plugins: Readonly<Record<string, boolean>>;
   readonly prefixes: readonly string[] | undefined;
@@ -20,7 +20,7 @@ const UNTOUCHED: GuildState = {
   accessRules: [],
 };
 
-/** Guild states that are in memory alone. */
+/** Guild states in memory. */
 export function memoryGuildStates() {
   const states = new Map<string, GuildState>();
   const stateOf = (guildId: string): GuildState => states.get(guildId) ?? UNTOUCHED;
@@ -35,7 +35,7 @@ export function memoryGuildStates() {
   };
 }
 
-/** The bot owner's choices, in memory alone. */
+/** The bot owner's choices, in memory. */
 export function memoryOwnerState() {
   let choices: OwnerChoices = { accessRules: [], plugins: {} };
   return {

@@ -5,12 +5,12 @@ import { recordingLogger } from './logs.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The languages of packages in these folders, those of the host first. */
+/** The languages of the packages in these folders, the host's first. */
 export function languagesIn(folders: readonly string[]) {
   return createLanguages({ folders: () => folders, log: recordingLogger() });
 }
 
-/** Has texts read as ICU messages without a host, which does it when it is made. */
+/** Enables ICU messages without a host, which enables them at its creation. */
 export function formatTexts(): void {
   formatMessagesWith(formatIcuMessage);
 }

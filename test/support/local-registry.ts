@@ -9,18 +9,17 @@ import { Parser } from 'tar';
 export interface LocalRegistry extends AsyncDisposable {
   /** `http://127.0.0.1:40123/` */
   readonly url: string;
-  /** What has been asked for, in order: `GET /dice2`. */
+  /** The requests, in order: `GET /dice2`. */
   readonly requests: readonly string[];
   /**
-   * Takes a tarball in under the name and version in its package.json. The same version again takes the place of the first, as no honest
-   * registry has it.
-   * @param options.tags what else than `latest` names this version; `latest` is the version added last
-   * @param options.deprecated why it should not be used any more
-   * @param options.as the name under which it is listed, where that is a lie
-   * @param options.integrity what is said of it, where that is a lie
+   * Adds a tarball under the name and version in its package.json. The same version again replaces the first, which no honest registry does.
+   * @param options.tags dist-tags in addition to `latest`, which names the version added last
+   * @param options.deprecated the notice of deprecation
+   * @param options.as a false name under which it is listed
+   * @param options.integrity a false integrity value
    */
   add(tarball: Uint8Array, options?: AddOptions): Published;
-  /** Forgets a version, or all of a package: it is as if it had never been there. */
+  /** Removes a version, or a whole package, without a trace. */
   remove(name: string, version?: string): void;
 }
 
@@ -31,11 +30,11 @@ interface AddOptions {
   readonly integrity?: string;
 }
 
-/** A version as the registry has it. */
+/** A version in the registry. */
 export interface Published {
   readonly name: string;
   readonly version: string;
-  /** Where its tarball is had. */
+  /** The address of its tarball. */
   readonly tarball: string;
   /** `sha512-…` */
   readonly integrity: string;
@@ -57,8 +56,7 @@ type PackageFile = z.output<typeof packageFile>;
 
 /**
  * Starts a registry.
- * @param options.upstream the registry to which requests for other names are redirected; without one they are not found, so that a test reaches
- * nothing but loopback
+ * @param options.upstream the registry to which requests for other names are redirected; by default they get 404, so that a test reaches only loopback
  */
 export async function startLocalRegistry({ upstream }: { readonly upstream?: string } = {}): Promise<LocalRegistry> {
   const packages = new Map<string, Package>();
@@ -119,7 +117,7 @@ function answer(
   const [name = '', file] = decodeURIComponent(wanted).split('/-/');
   const known = packages.get(name);
   if (method !== 'GET' || known === undefined) {
-    // Of another name; audits and searches too.
+    // Requests for other names, and also audits and searches.
     if (upstream === undefined) send(404, { error: 'not found' });
     else response.writeHead(307, { location: new URL(path.slice(1), upstream).href }).end();
     return;
@@ -155,7 +153,7 @@ function hasInstallScript({ scripts }: PackageFile): boolean {
   return success && ['preinstall', 'install', 'postinstall'].some((name) => name in data);
 }
 
-/** The package.json of a tarball: the one directly below its first folder. @throws Error when it has none that npm would take */
+/** The package.json directly below the first folder of a tarball. @throws Error when npm would not accept it */
 function manifestOf(tarball: Buffer): PackageFile {
   const chunks: Buffer[] = [];
   const parser = new Parser({

@@ -6,7 +6,7 @@ import { z } from '@cinnabar/sdk';
 const entrySchema = z.looseObject({ level: z.string(), component: z.string(), message: z.string() });
 export type FileEntry = z.output<typeof entrySchema>;
 
-/** Stops the bot, so that all is written, and reads what it has logged. */
+/** Stops the bot, so that its log is complete, and reads the log. */
 export async function readLogs(host: Pick<TestHost, 'dataDir' | 'stop'>): Promise<readonly FileEntry[]> {
   await host.stop();
   const dir = join(host.dataDir, 'logs');

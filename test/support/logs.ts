@@ -6,7 +6,7 @@ export interface LogEntry {
   readonly fields: LogFields;
 }
 
-/** A logger that keeps what it is told, for assertions. */
+/** A logger that records its entries, for assertions. */
 export function recordingLogger(
   entries: LogEntry[] = [],
   bound: LogFields = {},

@@ -11,17 +11,17 @@ const familiesSchema = z.array(
   }),
 );
 
-/** What `/metrics` says, read by a parser that is not ours. */
+/** The metrics of `/metrics`, parsed by a third-party parser. */
 export interface PublishedMetrics {
   readonly names: readonly string[];
   /** The value for exactly these labels; `undefined` when there is none. */
   value(name: string, labels?: Readonly<Record<string, string>>): number | undefined;
-  /** Every set of labels of a metric. */
+  /** All combinations of labels of a metric. */
   labels(name: string): readonly Readonly<Record<string, string>>[];
   readonly text: string;
 }
 
-/** @param url of the monitoring: `host.monitoringUrl` */
+/** @param url value of `host.monitoringUrl` */
 export async function readMetrics(url: string | undefined): Promise<PublishedMetrics> {
   const response = await fetch(`${url}/metrics`);
   const text = await response.text();
@@ -41,7 +41,7 @@ export async function readMetrics(url: string | undefined): Promise<PublishedMet
   };
 }
 
-/** `/readyz`, as a monitor reads it. */
+/** The response of `/readyz`, as a monitoring system reads it. */
 export async function readReadiness(url: string | undefined): Promise<{ status: number; body: unknown }> {
   const response = await fetch(`${url}/readyz`);
   return { status: response.status, body: await response.json() };

@@ -3,18 +3,18 @@ import { definePlugin, type Logger, type Manifest, type Plugin } from '@cinnabar
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { recordingLogger } from './logs.js';
 
-/** Where a plugin runs. */
+/** The environment of a plugin's run. */
 interface Surroundings {
   readonly clock?: ManualClock;
   readonly log?: ReturnType<typeof recordingLogger>;
 }
 
-/** One run of a plugin, as the registries see it. */
+/** One run of a plugin, for the registries. */
 export function runOf(plugin: Plugin, { clock = createManualClock(), log = recordingLogger() }: Surroundings = {}) {
   const { id } = plugin.manifest;
   return { id, plugin, scope: createScope({ plugin: id, clock }), log };
 }
-/** The same, whatever it logs to. */
+/** A run with any logger. */
 export type Run = Omit<ReturnType<typeof runOf>, 'log'> & { readonly log: Logger };
 
 /** One run of an empty plugin. */

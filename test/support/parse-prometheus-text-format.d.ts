@@ -1,5 +1,5 @@
 declare module 'parse-prometheus-text-format' {
-  /** @throws InvalidLineError for a line that is not of the format */
+  /** @throws InvalidLineError for an invalid line */
   function parse(text: string): unknown;
   export = parse;
 }

@@ -4,21 +4,21 @@ import { packFiles } from './tarball.js';
 interface PluginPackageOptions {
   readonly id: string;
   readonly version?: string;
-  /** `cinnabar-plugin-ID` when left out. */
+  /** Default: `cinnabar-plugin-ID`. */
   readonly name?: string;
-  /** What else stands in the manifest of the plugin, as source: `intents: ['GuildMembers']`. */
+  /** Additional source in the plugin's manifest: `intents: ['GuildMembers']`. */
   readonly manifest?: string;
-  /** What else stands in the definition, as source. */
+  /** Additional source in the definition. */
   readonly definition?: string;
-  /** The body of `setup`, as source; `context` is what it is handed. */
+  /** The source of the body of `setup`; `context` is its parameter. */
   readonly setup?: string;
-  /** Before everything, as source. */
+  /** Source before the definition. */
   readonly imports?: string;
   readonly packageFile?: Readonly<Record<string, unknown>>;
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** The files of a plugin's package, as `cinnabar new` lays them out: a command of its name says its version. */
+/** The files of a plugin's package, in the layout of `cinnabar new`: a command with its name returns its version. */
 export function pluginFiles({
   id,
   version = '1.0.0',
@@ -57,7 +57,7 @@ void z;
   };
 }
 
-/** The same as a tarball, as `npm pack` makes it. */
+/** The same package as a tarball of `npm pack`. */
 export function pluginTarball(options: PluginPackageOptions): Buffer {
   return packFiles(pluginFiles(options));
 }

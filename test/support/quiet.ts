@@ -1,4 +1,4 @@
-/** Our tests provoke errors of plugins on purpose; those of authors are printed. */
+/** Tests of this repository cause errors of plugins on purpose; by default a test host prints them, for plugin authors. */
 import { printErrorsByDefault } from '@cinnabar/core/testing';
 
 printErrorsByDefault(false);

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { defined } from '@cinnabar/sdk';
 import { Header, Pax } from 'tar';
 
-/** An entry of a tarball, as it is written: nothing is put right, so that it may be one that no honest program makes. */
+/** An entry of a tarball, written unchanged, so that it may be invalid. */
 export interface TarEntry {
   readonly path: string;
   readonly type?: 'File' | 'Directory' | 'SymbolicLink' | 'Link' | 'CharacterDevice';
@@ -13,13 +13,13 @@ export interface TarEntry {
 
 const BLOCK = 512;
 
-/** Packs entries as `npm pack` does its files: a gzipped tar. */
+/** Packs entries in the format of `npm pack`: a gzipped tar. */
 export function packEntries(entries: readonly TarEntry[]): Buffer {
   const parts = entries.flatMap(({ path, type = 'File', content = '', linkpath, mode = 0o644 }) => {
     const bytes = Buffer.from(content);
     const header = new Header({ path, type, size: bytes.length, mode, mtime: new Date(0), ...defined({ linkpath }) });
     const block = Buffer.alloc(BLOCK);
-    // What a header cannot say stands in one of its own before it.
+    // Values that do not fit a header are in an additional header before it.
     const isTooMuch = header.encode(block);
     const extended = isTooMuch ? [new Pax({ path, ...defined({ linkpath }) }).encode()] : [];
     return [...extended, block, bytes, Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK)];
@@ -27,7 +27,7 @@ export function packEntries(entries: readonly TarEntry[]): Buffer {
   return gzipSync(Buffer.concat([...parts, Buffer.alloc(2 * BLOCK)]));
 }
 
-/** Packs files, by path; what is no text becomes JSON: `packFiles({ 'package.json': { name: 'dice', version: '1.0.0' } })`. */
+/** Packs files, by path; objects become JSON: `packFiles({ 'package.json': { name: 'dice', version: '1.0.0' } })`. */
 export function packFiles(files: Readonly<Record<string, string | Uint8Array | object>>): Buffer {
   return packEntries(
     Object.entries(files).map(([path, content]) => ({

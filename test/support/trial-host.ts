@@ -1,6 +1,6 @@
 import { createVersions, startTrialHost } from '@cinnabar/core/internal/plugins/check/trial-host';
 
-/** The real host on a local Discord with the plugins of folders, built into the cache of all tests. Its folder is its root as well. */
+/** The real host on a local Discord with the plugins of folders, built into the cache of all tests. Its data folder is also its root. */
 export function startTrial(dataDir: string, buildCacheDir: string, pluginFolders: readonly string[]) {
   return startTrialHost({
     dataDir,

@@ -1,6 +1,6 @@
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 
-/** The manual clock, and a way to wait until somebody waits on it. */
+/** A manual clock with a function that waits for timers. */
 export interface WatchedClock extends ManualClock {
   /** Resolves when a timer of that length has been set since the last call. */
   armed(delayMs: number): Promise<void>;

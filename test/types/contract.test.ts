@@ -1,6 +1,6 @@
 /**
- * Types are part of the contract: each `@ts-expect-error` below fails the build when the mistake under it starts to compile. A project of its own,
- * because the Sapphire framework, which other tests load, adds events of any name to discord.js.
+ * Types are part of the SDK's contract: each `@ts-expect-error` below fails the build when the invalid code under it starts to compile. This is a separate
+ * project, because the Sapphire framework, which other tests load, adds events of any name to discord.js.
  */
 import { Clock, definePlugin, Llm, option, optional, subcommand, z } from '@cinnabar/sdk';
 import { expect } from 'chai';

@@ -50,7 +50,7 @@ describe('moderation: the record of a guild', () => {
     expect(numbers.slice(-2)).to.deep.equal([51, 1]);
     expect((await cases.ofMember(GUILD, '1')).map((one) => one.number)).to.deep.equal([1]);
 
-    // Without reasons to keep it, the previous block is deleted, which leaves a gap.
+    // The next block contains no open case, so it is deleted whole, which leaves a gap.
     await cases.addPast(
       GUILD,
       Array.from({ length: 49 }, () => caseAbout('2')),

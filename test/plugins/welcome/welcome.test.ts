@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { answering } from '../admin/harness.js';
 
-/** Has the bot ask for the members of servers, as a plugin or the owner does. */
+/** Requests the intent for members of servers, as a plugin or the owner does. */
 const watcher = definePlugin({
   manifest: { id: 'watcher', version: '1.0.0', description: 'Watches', intents: ['GuildMembers'] },
   setup: () => undefined,
@@ -41,7 +41,7 @@ describe('welcome', () => {
   it('greets in no channel of another server', async () => {
     const other = host.discord.createGuild({ name: 'Elsewhere', owner: host.bob });
     const theirs = other.createChannel({ name: 'lobby' });
-    // The bot cannot know yet where it is.
+    // The bot may not have received all of its guilds yet.
     expect(await say(host.you, `!set welcome channel ${theirs.id}`)).to.include(`is <#${theirs.id}>`);
     other.invite(host.application);
     await host.settled();

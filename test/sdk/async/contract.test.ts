@@ -84,7 +84,7 @@ describe('sdk: every helper that waits', () => {
         await settled();
         stop.abort();
         expect(await ended, when).to.deep.equal(aborted);
-        // The task ahead in the mutex goes on.
+        // The earlier task in the mutex continues.
         if (name !== 'a keyed mutex') expect(clock.pending, when).to.equal(0);
         expect(getEventListeners(stop.signal, 'abort').length, when).to.equal(0);
       }
@@ -207,7 +207,7 @@ describe('sdk: a keyed mutex', () => {
         for (const [index, { fails, givesUp }] of tasks.entries()) {
           const ran = begun.includes(index);
           if (!givesUp) expect(ran).to.equal(true);
-          // One that has begun is not given up any more.
+          // A task that has begun is not dropped any more.
           expect(results[index]).to.equal(ran ? (fails ? 'failed' : index) : undefined);
         }
       }),

@@ -7,7 +7,7 @@ import { type NightCity, next, nightCity, textChannel } from '../local-discord/s
 
 const EXECUTE = { method: 'POST', route: '/webhooks/:webhookId/:token' } as const;
 
-/** A clock on which every pause is over at once. */
+/** A clock on which pauses end at once. */
 function hastyClock() {
   const clock = createManualClock();
   const after = (delayMs: number, task: () => void) => {
@@ -24,7 +24,7 @@ describe('speaking under a name', () => {
   const clock = hastyClock();
   before(async () => {
     city = await nightCity({ clock });
-    // The host makes each of these requests once.
+    // The host sends each of these requests once.
     client = await city.login({ rest: { retries: 0 } });
   });
   after(() => city.close());
@@ -152,7 +152,7 @@ describe('speaking under a name', () => {
       'a b c',
       undefined,
     ]);
-    // A member that discord.js has dropped from its memory.
+    // Simulates a member that discord.js has evicted from its cache.
     guild.members.cache.delete(city.you.id);
     expect(await profileName(guild, 'you', clock)).to.equal('you (Cinnabar)');
   });

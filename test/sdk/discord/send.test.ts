@@ -15,10 +15,10 @@ import type { Client } from 'discord.js';
 import { type NightCity, nightCity, textChannel } from '../local-discord/support.js';
 
 const POST = { method: 'POST', route: '/channels/:channelId/messages' } as const;
-/** discord.js makes this many requests of one. */
+/** Number of attempts of discord.js for one request. */
 const ATTEMPTS_OF_ONE = 4;
 
-/** A clock on which every pause is over at once, and which both sides live by. */
+/** A clock for the local Discord and the code under test, on which pauses end at once. */
 function hastyClock() {
   const clock = createManualClock();
   const pauses: number[] = [];

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { isPublicAddress, literalAddressOf, publicLookup, UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-/** The first and the last address of each special network, with the public addresses beside them. */
+/** The first and the last address of each special network, and the adjacent public addresses. */
 const SPECIAL: readonly (readonly [network: string, special: readonly string[], beside: readonly string[]])[] = [
   ['this network', ['0.0.0.0', '0.255.255.255'], ['1.0.0.0']],
   ['private', ['10.0.0.0', '10.255.255.255'], ['9.255.255.255', '11.0.0.0']],

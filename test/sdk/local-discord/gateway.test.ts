@@ -220,10 +220,10 @@ describe('local Discord: gateway', () => {
       readonly op?: number;
       readonly t?: string;
       readonly d?: { readonly session_id?: string };
-      /** Of the close. */
+      /** The close code. */
       readonly code?: number;
     }
-    /** Says to the gateway what a client would say, and resolves with what comes next. */
+    /** Sends a client's payload to the gateway, and resolves with the next event. */
     const say = (message: object) =>
       new Promise<Answer>((resolve) => {
         const socket = new WebSocket(`${city.discord.url.replace('http', 'ws')}/gateway`);

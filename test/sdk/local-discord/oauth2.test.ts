@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { z } from 'zod';
 
 const BACK = 'http://127.0.0.1:8080/auth/discord/callback';
-/** A token, or why there is none. */
+/** A response with a token, or with an error. */
 const answered = z.looseObject({ access_token: z.string().default('') });
 const VERIFIER = 'a-verifier-that-only-the-application-knows-0123456789';
 

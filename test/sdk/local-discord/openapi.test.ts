@@ -15,7 +15,7 @@ function isExchange(value: unknown): value is RestExchange {
   return typeof value === 'object' && value !== null && 'route' in value;
 }
 
-/** What the check says of exchanges. */
+/** The violations that the check finds in exchanges. */
 function complaint(...exchanges: object[]): string {
   const { collect, violations } = createExchangeCheck();
   for (const exchange of exchanges) collect(exchange);

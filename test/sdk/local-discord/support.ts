@@ -60,7 +60,7 @@ export function createClient(discord: LocalDiscord, options: Partial<ClientOptio
   });
 }
 
-/** The channel as the client has it; fails when it is not there or holds no messages. */
+/** The channel in the client's cache. @throws when there is none, or it cannot contain messages */
 export function textChannel(client: Client<true>, id: string) {
   const channel = client.channels.cache.get(id);
   if (!channel?.isTextBased() || !channel.isSendable() || channel.isDMBased())
@@ -73,7 +73,7 @@ export function next<E extends keyof ClientEvents>(client: Client, event: E): Pr
   return new Promise((resolve) => client.once(event, (...args) => resolve(args)));
 }
 
-/** Passes when Discord refuses the request with that JSON error code; returns the error. */
+/** Expects Discord to refuse the request with that JSON error code. @returns the error */
 export async function refusal(request: Promise<unknown>, code: number): Promise<DiscordAPIError> {
   const error: unknown = await request.then(
     () => new Error('It was not refused.'),
@@ -84,7 +84,7 @@ export async function refusal(request: Promise<unknown>, code: number): Promise<
   return error;
 }
 
-/** The JSON error code that the user side throws. */
+/** The JSON error code that a user's action throws. */
 export function codeOf(action: () => unknown): unknown {
   try {
     action();
@@ -94,7 +94,7 @@ export function codeOf(action: () => unknown): unknown {
   return 'no error';
 }
 
-/** Time that a test moves by hand. */
+/** A clock that the test moves. */
 export function handClock(start = Date.UTC(2077, 0, 1)) {
   let time = start;
   return {
@@ -105,7 +105,7 @@ export function handClock(start = Date.UTC(2077, 0, 1)) {
   };
 }
 
-/** Lets the bot handle interactions; resolves with the error when the handler fails. */
+/** Handles the bot's interactions; resolves with the error when the handler fails. */
 export function onInteraction(
   client: Client,
   handle: (interaction: Interaction) => Promise<unknown>,

@@ -12,7 +12,7 @@ import { WebSocket } from 'ws';
 import { type NightCity, nightCity } from './support.js';
 
 const KEY = 'the-key';
-/** What JavaScript says of a mistake in a program; people should never read it. */
+/** JavaScript's messages for programming errors, which must not reach people. */
 const DEFECT = /undefined|is not a function|is not iterable|Cannot read|\[object/;
 
 interface Frame {
@@ -40,7 +40,7 @@ describe('local Discord: what pages in a browser may do', () => {
     sockets.push(socket);
     return socket;
   };
-  /** A page of that member: what it is told, and how it acts. */
+  /** A page of that member: the received events, and functions for acts. */
   const visit = async (user: { id: string }) => {
     const socket = dial(user.id);
     const frames: Frame[] = [];

@@ -40,7 +40,7 @@ export function kinds(chunks: readonly LettaStreamingResponse[]): (string | unde
   return chunks.map(({ message_type }) => message_type);
 }
 
-/** What a promise was rejected with. */
+/** The error of a rejected promise. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     (value) => {

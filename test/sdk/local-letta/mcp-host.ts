@@ -3,14 +3,14 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
 
-/** A server of tools on loopback: `discord_send` and `discord_read_messages`, for whoever has the bearer. */
+/** An MCP server on loopback with `discord_send` and `discord_read_messages`, for clients with the bearer token. */
 export interface McpHost extends AsyncDisposable {
   readonly url: string;
-  /** What was sent with `discord_send`. */
+  /** The messages sent with `discord_send`. */
   readonly sent: readonly string[];
-  /** The bearer that it takes from now on. */
+  /** The token that it accepts; a test may change it. */
   bearer: string;
-  /** Names of tools that it offers from now on. */
+  /** Names of its tools; a test may change them. */
   offered: readonly string[];
 }
 

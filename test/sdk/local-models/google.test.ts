@@ -23,7 +23,7 @@ const response: Content = {
   role: 'user',
   parts: [{ functionResponse: { id: 'a', name: 'roll', response: { output: '4' } } }],
 };
-/** The client's own `text` warns of the parts that are none. */
+/** The client's own `text` warns about parts that are not text. */
 const textOf = ({ candidates }: GenerateContentResponse) =>
   (candidates?.[0]?.content?.parts ?? []).flatMap(({ text, thought }) => (text && !thought ? [text] : []));
 const ASK = { model: 'gemini-2.5-flash', contents: [user('roll')] };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-/** Waits for a task to reject with an error of that class, and gives the error. */
+/** Expects a task to reject with an error of that class. @returns the error */
 export async function rejected<E>(
   kind: abstract new (...parameters: never[]) => E,
   task: () => PromiseLike<unknown>,

@@ -21,7 +21,7 @@ const PROMPT: LlmRequest = {
 };
 const HELLO = { ...PROMPT, charge: CHARGE };
 
-/** The service as a plugin that injects it sees it. */
+/** The service in the form that a plugin injects. */
 async function serviceOf(scripted: ScriptedLlm) {
   const host = await createTestHost({ plugins: [scripted] });
   return { llm: host.resolve(Llm), [Symbol.asyncDispose]: () => host[Symbol.asyncDispose]() };

@@ -21,7 +21,7 @@ const hidden = fc.constantFrom(
   '\ud800',
 );
 
-/** Undoes `visible`: possible only when no two texts are shown alike. */
+/** The inverse of `visible`, which exists only if the results of two texts always differ. */
 const unseen = (shown: string) =>
   shown.replace(/⏎|‹U\+([0-9A-F]+)›/g, (_, hex?: string) =>
     hex ? String.fromCodePoint(Number.parseInt(hex, 16)) : '\n',

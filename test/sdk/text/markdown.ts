@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** An independent reading of fences: the marker that is open after `text`, if any. */
+/** An independent parser of fences: the marker of the fence that is open after `text`, if any. */
 export function openFence(text: string): string | undefined {
   let open: { marker: string; indent: number; quotes: string } | undefined;
   for (const line of text.split('\n')) {
@@ -20,8 +20,8 @@ export function openFence(text: string): string | undefined {
 }
 
 /**
- * Whether the parts are the source again once the fence lines inserted at the cuts are taken out, white space aside.
- * A cut may or may not have inserted a pair, so both readings are tried.
+ * Whether the parts form the source again without the fence lines inserted at the cuts, ignoring white space. A cut may or may not have inserted a pair, so
+ * both readings are tried.
  */
 export function isReconstruction(parts: readonly string[], source: string): boolean {
   const wanted = dense(source);
@@ -37,7 +37,7 @@ export function isReconstruction(parts: readonly string[], source: string): bool
   return reached.has(wanted.length);
 }
 
-/** What a part may hold of the source: with or without its first and its last line, where those are fences. */
+/** The possible contents of a part: with or without its first and its last line, if those are fences. */
 function readings(part: string, continued: boolean): string[] {
   const whole = dense(part);
   const first = dense(part.slice(0, part.indexOf('\n') + 1));
@@ -95,7 +95,7 @@ const list = fc
   .map((items) => items.map((item) => `- ${item}`).join('\n'));
 const open = fc.tuple(marker, fc.array(codeLine, { maxLength: 12 })).map(([mark, code]) => [mark, ...code].join('\n'));
 
-/** Documents as models write them, and worse. */
+/** Documents like those of models, and stranger ones. */
 export const markdownDocument = fc
   .tuple(
     fc.array(

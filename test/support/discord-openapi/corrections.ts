@@ -1,12 +1,12 @@
 import type { Description } from './validator.js';
 
-/** Where the description and Discord's documentation differ, the documentation holds (so says the description's README). */
+/** A correction of the description: where it differs from Discord's documentation, the documentation is right, according to the description's README. */
 export interface Correction {
-  /** What Discord does. */
+  /** Discord's actual behaviour. */
   readonly because: string;
-  /** Where the documentation says so. */
+  /** The documentation of that behaviour. */
   readonly see: string;
-  /** Makes the description say it. Throws when there is nothing left to correct. */
+  /** Corrects the description. @throws when there is no difference any more */
   correct(description: Description): void;
 }
 
@@ -65,11 +65,11 @@ export const corrections: readonly Correction[] = [
   },
 ];
 
-/** Operations that Discord documents, or its clients use, and the description does not have. */
+/** Operations that Discord documents, or its clients use, and that the description lacks. */
 export const undescribed: ReadonlyMap<string, string> = new Map([
   // https://discord.com/developers/docs/reference#signed-attachment-cdn-urls names the signature; this is how Discord's clients renew it.
   ['POST /attachments/refresh-urls', 'renews the links of attachments'],
-  // https://discord.com/developers/docs/topics/oauth2#authorization-code-grant; the description has its address alone, among its security schemes.
+  // https://discord.com/developers/docs/topics/oauth2#authorization-code-grant; the description contains only its address, in the security schemes.
   ['POST /oauth2/token', 'exchanges the code of a person who agreed'],
 ]);
 
@@ -84,7 +84,7 @@ function replace(schemas: Description['components']['schemas'], name: string, ch
 
 const PERMISSIONS = new Set(['permissions', 'default_member_permissions', 'allow', 'deny']);
 
-/** The schemas of integer fields that carry permissions, anywhere in a part of the description. */
+/** The schemas of integer fields with permissions, anywhere in a part of the description. */
 function* permissionFields(part: object): Generator<{ type: unknown }> {
   for (const [name, value] of Object.entries(part)) {
     if (!isObject(value)) continue;

@@ -2,16 +2,16 @@ import type { RestExchange } from '@cinnabar/local-discord';
 import { createOpenApiValidator, type OpenApiValidator } from './validator.js';
 
 export interface ExchangeCheck {
-  /** Keeps an exchange as it was on the wire; comparing it would hold up the test in which it happens. */
+  /** Records an exchange; it is compared later, so as not to slow down the test. */
   collect(exchange: unknown): void;
-  /** Compares what was collected, and forgets it: a line for each thing that Discord's description does not admit. */
+  /** Compares and removes the recorded exchanges. @returns a line for each violation of Discord's description */
   violations(): string[];
 }
 
-/** One for the process: compiling its schemas takes longer than using them. */
+/** Shared by the process: compiling its schemas takes longer than using them. */
 let validator: OpenApiValidator | undefined;
 
-/** Collects the exchanges of local Discords, and holds them to Discord's description. */
+/** Records the exchanges of local Discords, and compares them with Discord's description. */
 export function createExchangeCheck(): ExchangeCheck {
   let collected: string[] = [];
   return {

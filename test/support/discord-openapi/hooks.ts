@@ -1,13 +1,13 @@
 /**
- * Root hooks of mocha: a file fails in which a local Discord was asked, or answered, what Discord's description of its API does not admit.
- * Its tests run to the end all the same: a hook that fails after one test would end the file there.
+ * Root hooks of mocha: a test file fails if a request to a local Discord, or its response, violates Discord's description of its API. The violations are
+ * reported after all tests of the file, since a failing hook would end the file.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { REST_EXCHANGES } from '@cinnabar/local-discord';
 import type { Context } from 'mocha';
 import { createExchangeCheck } from './exchange-check.js';
 
-/** How many violations are listed. */
+/** Maximum number of reported violations. */
 const LISTED = 20;
 
 const { collect, violations } = createExchangeCheck();
@@ -19,7 +19,7 @@ function compare(when: string): void {
 
 export const mochaHooks = {
   beforeAll() {
-    // Also where a failure of the file before kept its last hook from running.
+    // Also ends the recording of a file whose last hook did not run.
     unsubscribe(REST_EXCHANGES, collect);
     found = [];
     subscribe(REST_EXCHANGES, collect);

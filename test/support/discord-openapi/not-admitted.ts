@@ -1,4 +1,4 @@
-/** A test that passes by itself, for the test of the hooks: they are to fail it. */
+/** A passing test that the hooks have to fail, for their own test. */
 import { channel } from 'node:diagnostics_channel';
 import { REST_EXCHANGES, type RestExchange } from '@cinnabar/local-discord';
 

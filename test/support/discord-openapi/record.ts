@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { REST_EXCHANGES } from '@cinnabar/local-discord';
 
-/** The exchanges of a process with a local Discord of its own. */
+/** The exchanges of a process that has its own local Discord. */
 export interface ExchangeRecording {
-  /** The environment with which the process is to be started. */
+  /** The environment for the process. */
   readonly env: Readonly<Record<string, string>>;
-  /** Publishes here what the process has recorded; to be called when it has ended. */
+  /** Publishes the recorded exchanges in this process; called after the end of the recorded one. */
   publish(): void;
 }
 
@@ -31,7 +31,7 @@ export function recordExchanges(): ExchangeRecording {
   };
 }
 
-/** None when there was no local Discord in the process. */
+/** Empty when the process had no local Discord. */
 function readLines(file: string): string[] {
   try {
     return readFileSync(file, 'utf8').split('\n').filter(Boolean);

@@ -1,4 +1,4 @@
-/** Loaded into a process ahead of its program (`record.ts`): writes each exchange of its local Discord as a line to a file. */
+/** Loaded into a process before its program (`record.ts`): appends each exchange of its local Discord to a file. */
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 

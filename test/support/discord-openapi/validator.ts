@@ -6,7 +6,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { z } from 'zod';
 import { corrections, undescribed } from './corrections.js';
 
-/** The parts of an OpenAPI description that the validator reads itself; the schemas are ajv's business. */
+/** The parts of an OpenAPI description outside of schemas, which ajv reads. */
 const content = z.looseObject({ 'application/json': z.unknown().optional() });
 const operation = z.looseObject({
   parameters: z.array(z.looseObject({ name: z.string(), in: z.string() })).optional(),
@@ -33,23 +33,23 @@ const description = z.looseObject({
 export type Description = z.infer<typeof description>;
 type Operation = z.infer<typeof operation>;
 
-/** What an exchange has that the description does not admit. */
+/** A part of an exchange that violates the description. */
 export interface Violation {
-  /** As in `POST /channels/:channelId/messages`. */
+  /** The operation, like `POST /channels/:channelId/messages`. */
   readonly operation: string;
   /** `request` or `response 200`. */
   readonly part: string;
-  /** As in `/components/0: must have required property 'id'`. */
+  /** The problem, like `/components/0: must have required property 'id'`. */
   readonly problem: string;
 }
 
 export interface OpenApiValidator {
-  /** Compares one exchange with the description; each schema is compiled when it is first needed. */
+  /** Compares one exchange with the description; each schema is compiled on first use. */
   check(exchange: RestExchange): Violation[];
 }
 
 const FILE = new URL('../../../support/discord-openapi/discord-openapi.json.gz', import.meta.url);
-/** The id under which ajv knows the description. */
+/** The description's id in ajv. */
 const ID = 'discord-openapi';
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
@@ -60,7 +60,7 @@ export function readDescription(): Description {
   return read;
 }
 
-/** Holds exchanges to a description: the operation, its query parameters, the request's body, the status and the response's body. */
+/** Compares exchanges with a description: the operation, its query parameters, the request's body, the status and the response's body. */
 export function createOpenApiValidator(described: Description = readDescription()): OpenApiValidator {
   const operations = new Map<string, { at: string; operation: Operation }>();
   for (const [path, item] of Object.entries(described.paths)) {
@@ -70,7 +70,7 @@ export function createOpenApiValidator(described: Description = readDescription(
         operations.set(operationKey(method, path), { at: `${pointer('paths', path)}/${method}`, operation: found });
     }
   }
-  // Inlined and optimized, the code takes three times as long to compile, which is most of what the validation costs.
+  // Inlined and optimized code takes three times as long to compile, which is most of the validation's time.
   const ajv = new Ajv2020({ strict: false, validateSchema: false, inlineRefs: false, code: { optimize: false } });
   for (const name of ['date-time', 'uri', 'int32', 'int64', 'double'] as const) ajv.addFormat(name, fullFormats[name]);
   for (const name of ['snowflake', 'nonce']) ajv.addFormat(name, true);
@@ -115,7 +115,7 @@ export function createOpenApiValidator(described: Description = readDescription(
       if (!found && undescribed.has(name)) return [];
       if (!found) return [{ operation: name, part: 'request', problem: 'no such operation' }];
       const violations: Violation[] = [];
-      // A body that was refused as malformed is expected not to fit.
+      // The body of a request that was refused as malformed may violate its schema.
       if (response?.status !== 400) {
         for (const problem of requestProblems(found.at, found.operation, exchange)) {
           violations.push({ operation: name, part: 'request', problem });
@@ -130,17 +130,17 @@ export function createOpenApiValidator(described: Description = readDescription(
   };
 }
 
-/** The same for `/channels/:channelId` and `/channels/{channel_id}`. */
+/** Equal for `/channels/:channelId` and `/channels/{channel_id}`. */
 function operationKey(method: string, path: string): string {
   return `${method.toLowerCase()} ${path.replace(/:[^/]+|\{[^}]+\}/g, '*')}`;
 }
 
-/** A JSON pointer as the fragment of an address. */
+/** A JSON pointer in the form of a URL fragment. */
 function pointer(...keys: string[]): string {
   return keys.map((key) => `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
 }
 
-/** Of the alternatives that a value could have been, the one that came furthest tells most. */
+/** For a value with several alternatives, reports the errors of the closest one. */
 function describe(errors: readonly ErrorObject[], body: unknown): string {
   const depth = Math.max(...errors.map(({ instancePath }) => instancePath.split('/').length));
   const furthest = errors.filter(({ instancePath }) => instancePath.split('/').length === depth);

@@ -1,6 +1,6 @@
 /**
- * Root hooks of mocha: a file of end-to-end tests fails in which the bot sends words to Discord that stand in the code and that a German member
- * would read in English. Nothing that a test sees changes: the bot speaks English, and notes what it looks up.
+ * Root hooks of mocha: a file of end-to-end tests fails if the bot sends a text from its code to Discord that a German member would read in English. The tests
+ * are not affected: the bot uses English, and records the looked-up messages.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { speakByDefault } from '@cinnabar/core/testing';
@@ -17,7 +17,7 @@ const noted = (exchange: unknown) => {
   if (!isElsewhere) watch?.sent(exchange);
 };
 
-/** For files whose bots run in processes of their own, where nothing is noted: the rest of the file is not watched. */
+/** For files whose bots run in child processes, where nothing is recorded: the rest of the file is not checked. */
 export function leaveUnwatched(): void {
   isElsewhere = true;
 }
@@ -41,7 +41,7 @@ const isEndToEnd = ({ suites }: Suite) =>
 export const mochaHooks = {
   beforeAll(this: Context) {
     const root = this.test?.parent;
-    // Also where a failure of the file before kept its last hook from running.
+    // Also ends the recording of a file whose last hook did not run.
     stop();
     if (root === undefined || !isEndToEnd(root)) return;
     isElsewhere = false;

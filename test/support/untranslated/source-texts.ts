@@ -5,7 +5,7 @@ import { IntlMessageFormat } from 'intl-messageformat';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** A text as it stands in the code, or a part of it between values. */
+/** A text in the code, or a part of it between values. */
 export interface SourceText {
   readonly text: string;
   /** `plugins/party/src/recommend-gear.ts` */
@@ -16,10 +16,10 @@ export interface SourceText {
 
 const TEXT = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g;
 
-/** Files whose texts are no words of the bot in Discord: they are printed in a terminal, the world of tests, or names of commands. */
+/** Files whose texts the bot does not send to Discord: texts of the terminal and of the local Discord, and names of commands. */
 const SILENT = /^core\/src\/(?:cli\/|testing\/|plugins\/check\/|commands\/red-names\.ts$)/;
 
-/** Files that write in English with a reason; what is written with a text of theirs is not looked at. */
+/** Files with English texts, each with the reason; messages that contain their texts are not checked. */
 const EXEMPT: readonly (readonly [file: RegExp, because: string])[] = [
   [
     /^(?:core\/src\/storage\/driver|sdk\/src\/storage\/durable-files)\.ts$/,
@@ -32,7 +32,7 @@ const EXEMPT: readonly (readonly [file: RegExp, because: string])[] = [
 
 const isExempt = (file: string) => EXEMPT.some(([pattern]) => pattern.test(file));
 
-/** The texts in the code of host, SDK and bundled plugins that have the shape of words for people. */
+/** The texts in the code of host, SDK and bundled plugins that look like texts for people. */
 export function sourceTexts(): readonly SourceText[] {
   return folders().flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry): readonly SourceText[] => {
@@ -42,7 +42,7 @@ export function sourceTexts(): readonly SourceText[] {
       if (SILENT.test(file)) return [];
       const code = readFileSync(path, 'utf8')
         .replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
-        // What one may say to the bot is shown as it is: the offline model understands nothing else.
+        // Examples of messages to the bot are not translated: the offline model understands only English.
         .replace(/\b(?:examples: |\w*EXAMPLES\b[^=]*= )\[[\s\S]*?\]/g, '');
       return [...code.matchAll(TEXT)].flatMap(([, single, double, template]) =>
         partsOf(single ?? double, template)
@@ -59,7 +59,7 @@ function partsOf(literal: string | undefined, template: string | undefined): rea
   return (template ?? '').split(/\$\{[^{}]*\}/).map((part) => unescaped(part).trim());
 }
 
-/** The texts between the arguments of an ICU message; the whole of what is none. */
+/** The texts between the arguments of an ICU message; the whole text if it is none. */
 export function textsOf(message: string): readonly string[] {
   if (!/[{}]/.test(message)) return [message.trim()];
   try {
@@ -79,12 +79,12 @@ function* textsIn(elements: Elements): Generator<string> {
   }
 }
 
-/** Without bold, which a heading has and the same words on a card may not have. */
+/** Text without bold, which headings have and the same texts on cards may not have. */
 export const unstyled = (text: string): string => text.replaceAll('**', '');
 
-/** Two words at least, and no code. */
+/** Whether a text has at least two words, and is not code. */
 function isForPeople(text: string): boolean {
-  // Two or three words without a capital are names of commands, or a part of something.
+  // Two or three words without a capital are names of commands, or parts of texts.
   if (/^\p{Ll}+(?: \p{Ll}+){1,2}$/u.test(text)) return false;
   return text.length >= 10 && /\p{L}{2,},? \p{L}+/u.test(text) && !/=>|\(\)|;\n|\/\w+\/|https?:/.test(text);
 }
@@ -100,7 +100,7 @@ function unescaped(literal: string): string {
   );
 }
 
-/** Every message that all catalogues of a language have together. */
+/** All messages of a language's catalogues. */
 export function translatedMessages(locale: string): ReadonlySet<string> {
   return new Set(
     folders().flatMap((folder) => {

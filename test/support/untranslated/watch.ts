@@ -1,36 +1,36 @@
 import { type Language, z } from '@cinnabar/sdk';
 import { type SourceText, sourceTexts, textsOf, translatedMessages, unstyled } from './source-texts.js';
 
-/** A text that the bot sent in words that stand in the code, and that a German member would have read in English. */
+/** A text from the code that the bot sent in English, although its reader might use German. */
 export interface Untranslated extends SourceText {
-  /** What was sent. */
+  /** The sent text. */
   readonly sent: string;
 }
 
 export interface Watch {
   /**
-   * English, noting which messages were looked up for a member or guild and are in the German catalogues. What is written outside of any language
-   * (background work that speaks for nobody) is not among them, as little as what was never looked up.
+   * An English language that records the messages that were looked up for a member or guild and are in the German catalogues. It does not record look-ups
+   * outside of any language (background work for no user).
    */
   readonly language: Language;
-  /** Notes what was sent to Discord. */
+  /** Records a request to Discord. */
   sent(exchange: unknown): void;
-  /** Compares what was sent with what was looked up since the last time. */
+  /** Compares the recorded requests with the messages that were looked up since the last call. */
   untranslated(): readonly Untranslated[];
 }
 
-/** What stand-ins for models and agents say, in words that happen to stand in the code. */
+/** Texts of stand-ins for models and agents that also occur in the code. */
 const BY_STAND_INS = /^(?:It waits for you\.$|denied: Error: request to call tool denied)/;
 
-/** What counts of a `RestExchange`. */
+/** The checked part of a `RestExchange`. */
 const request = z.object({ method: z.string(), route: z.string(), requestBody: z.unknown().optional() });
 
-/** Made with the first watch: the code does not change meanwhile. */
+/** Created once, since the code does not change. */
 let known:
   | { readonly index: ReadonlyMap<string, readonly SourceText[]>; readonly german: ReadonlySet<string> }
   | undefined;
 
-/** Watches what the bot sends to Discord for words that are in the code and went through no catalogue. */
+/** Searches the bot's requests to Discord for texts from the code that were not looked up in a catalogue. */
 export function createWatch(): Watch {
   known ??= { index: indexed(sourceTexts()), german: translatedMessages('de') };
   const { index, german } = known;
@@ -69,7 +69,7 @@ function indexed(all: readonly SourceText[]): ReadonlyMap<string, readonly Sourc
     const entries = index.get(key) ?? [];
     const same = entries.findIndex(({ text }) => text === source.text);
     if (same === -1) entries.push(source);
-    // Which file wrote it cannot be told.
+    // The text occurs in several files, so its source is unknown.
     else if (source.isExempt) entries[same] = source;
     index.set(key, entries);
   }
@@ -81,13 +81,13 @@ const WORD = /[\p{L}\p{N}]+/gu;
 /** The first two words of a text. */
 const keyOf = (text: string) => (text.match(WORD) ?? []).slice(0, 2).join(' ');
 
-/** Texts of the code that stand in what was sent, and in nothing that was looked up. */
+/** Texts from the code that occur in a sent text, but in no looked-up message. */
 function* foreignIn(
   sent: string,
   index: ReadonlyMap<string, readonly SourceText[]>,
   written: readonly string[],
 ): Generator<Untranslated> {
-  // What members typed is escaped; code and what is quoted are no words of the bot.
+  // Text of members is escaped; code and quotations are not the bot's text.
   const text = unstyled(sent).replace(/\\([^\p{L}\p{N}\s])/gu, '$1');
   const spoken = text.replace(/```[\s\S]*?```|`[^`\n]*`|“[^”\n]*”|„[^“\n]*“/g, (code) => ' '.repeat(code.length));
   const spans: { readonly start: number; readonly end: number; readonly source: SourceText }[] = [];
@@ -112,10 +112,10 @@ function* foreignIn(
 
 const LETTER = /[\p{L}\p{N}]/u;
 
-/** `must be a` is no part of `must be at`. */
+/** `must be a` is not a part of `must be at`. */
 const isBetweenWords = (text: string, at: number) => !/^[\p{L}\p{N}]{2}/u.test(text.slice(at - 1, at + 1));
 
-/** Which characters of a text stand in one of the parts, as whole words. */
+/** For each character of a text, whether it belongs to one of the parts, as whole words. */
 function coverage(text: string, parts: readonly string[]): readonly boolean[] {
   const covered = new Array<boolean>(text.length).fill(false);
   for (const part of parts) {
@@ -126,10 +126,10 @@ function coverage(text: string, parts: readonly string[]): readonly boolean[] {
   return covered;
 }
 
-/** Keys of a request's body that no member reads, or that say again what another says. */
+/** Keys of a request's body that members do not read, or that repeat another one. */
 const UNSEEN = new Set(['custom_id', 'id', 'url', 'type', 'nonce', 'filename', 'proxy_url', 'token']);
 
-/** Every text of a request's body that people see: contents, embeds, components, modals, suggestions, names of threads. */
+/** All visible texts of a request's body: contents, embeds, components, modals, suggestions, names of threads. */
 function* shownIn(body: unknown): Generator<string> {
   if (typeof body === 'string') yield body;
   else if (Array.isArray(body)) for (const one of body) yield* shownIn(one);
