@@ -10,8 +10,9 @@ import {
   type RelayQueue,
   type RelayQueueOptions,
 } from '@cinnabar/plugin-relay/dist/queue/queue.js';
-import { createQueueJournal, type QueueStore } from '@cinnabar/plugin-relay/dist/queue/state.js';
+import { createQueueJournal, type QueueRecord, type QueueStore } from '@cinnabar/plugin-relay/dist/queue/state.js';
 import type { Clock, Random } from '@cinnabar/sdk';
+import { createManualClock } from '@cinnabar/sdk/testing';
 import { type Folder, makeFolder } from '../../../support/folder.js';
 import { recordingLogger } from '../../../support/logs.js';
 import { queueFile } from '../../../support/queue-file.js';
@@ -85,6 +86,30 @@ export function openQueueIn(
 ): Promise<RelayQueue> {
   const store = watch(createQueueJournal(queueFile(folder), clock, log));
   return openRelayQueue({ clock, log, store, breakers: createBreakers(clock, log), ...parts });
+}
+
+/** The journal alone, not loaded yet. */
+export function journalIn(folder: string) {
+  const log = recordingLogger();
+  return { log, journal: createQueueJournal(queueFile(folder), createManualClock(), log) };
+}
+
+/** A loaded journal with what the queue would hold. */
+export async function openJournalIn(folder: string) {
+  const { log, journal } = journalIn(folder);
+  const kept: QueueRecord[] = [];
+  const loaded = await journal.load(() => kept);
+  return {
+    log,
+    loaded,
+    journal,
+    kept,
+    write(record: QueueRecord) {
+      kept.push(record);
+      return journal.append(record);
+    },
+    text: () => readFileSync(join(folder, 'queue.jsonl'), 'utf8'),
+  };
 }
 
 export async function openQueueHarness(options: QueueHarnessOptions = {}): Promise<QueueHarness> {
