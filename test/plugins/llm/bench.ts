@@ -72,6 +72,8 @@ export interface Bench extends AsyncDisposable {
   readonly logs: ReturnType<typeof recordingLogger>;
   /** The recorded usage of each answer. */
   readonly metered: readonly Usage[];
+  /** What `llm status` shows. */
+  status(): Promise<string>;
   /** Aborts as the stop of the plugin does. */
   stop(): void;
   /** Changes a setting, as an owner can between two requests. */
@@ -105,11 +107,12 @@ export async function openRoute(route: Route, options: BenchOptions = {}): Promi
     [`${prefix}_MODEL`]: options.model ?? 'stand-in',
     ...options.env,
   });
+  const breakers = createBreakers(clock, logs);
   const metered: Usage[] = [];
   const models = createModels({
     setup: async () => ({ settings, routes: await router.routes(settings, env), providerFor }),
     current: () => ({ provider, model: 'stand-in' }),
-    breakers: createBreakers(clock, logs),
+    breakers,
     metrics: {
       ended: (_candidate, _startedAt, end) => void ('usage' in end && metered.push(end.usage)),
       embedded: () => undefined,
@@ -125,6 +128,7 @@ export async function openRoute(route: Route, options: BenchOptions = {}): Promi
     clock,
     logs,
     metered,
+    status: () => describeStatus(router, breakers, settings, env),
     stop: () => stopped.abort(),
     set(values) {
       settings = { ...settings, ...values };

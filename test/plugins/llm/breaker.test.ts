@@ -1,87 +1,106 @@
-import { CANCELLED } from '@cinnabar/plugin-llm/dist/attempt.js';
-import { createBreaker } from '@cinnabar/plugin-llm/dist/circuit-breaker.js';
-import type { Attempt, Failure } from '@cinnabar/plugin-llm/dist/providers/provider.js';
-import { createManualClock } from '@cinnabar/sdk/testing';
+import { fail, hang, type ModelStep, say } from '@cinnabar/local-models';
+import { type ChargedRequest, CinnabarError } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { recordingLogger } from '../../support/logs.js';
+import { ask, from, openRoute, ROUTES } from './bench.js';
 
-const GOOD: Attempt = {
-  ok: true,
-  reply: { content: [], stopReason: 'end_turn', usage: { inputTokens: 0, outputTokens: 0 }, model: 'm' },
-};
-const bad = (code: Failure['code']): Attempt => ({ ok: false, failure: { code, params: {}, retry: true } });
-const DOWN = bad('CINNABAR_LLM_UNAVAILABLE');
+const [, , CHAT] = ROUTES;
+const TIMEOUT_MS = 5_000;
+const DOWN = fail(500);
+const GOOD = say('Hello.');
 
-function start() {
-  const clock = createManualClock();
-  const logs = recordingLogger();
-  const breaker = createBreaker('acme', clock, logs);
-  const run = (...attempts: Attempt[]) => Promise.all(attempts.map((attempt) => breaker.run(async () => attempt)));
-  const times = async (count: number, attempt: Attempt) => {
-    for (let time = 0; time < count; time++) await run(attempt);
+function codeOf(error: unknown): string {
+  if (!(error instanceof CinnabarError)) throw error;
+  return error.code;
+}
+
+async function start() {
+  let next: ModelStep = GOOD;
+  const settings = { retries: 0, timeoutMs: TIMEOUT_MS };
+  const bench = await openRoute(CHAT, { script: () => next, settings });
+  /** What comes of a request that is answered like that: the code of its failure, or `answered`. */
+  const run = (step: ModelStep, more: Partial<ChargedRequest> = {}) => {
+    next = step;
+    return bench.llm.complete({ ...ask([from('Alice', 'Hi')]), ...more }).then(() => 'answered', codeOf);
   };
-  return { clock, logs, breaker, run, times };
+  const times = async (count: number, step: ModelStep) => {
+    for (let time = 0; time < count; time += 1) await run(step);
+  };
+  /** A request that is not answered until `end` has been called. */
+  const hanging = async (end: () => unknown, more: Partial<ChargedRequest> = {}) => {
+    const before = bench.api.requests.length;
+    const result = run(hang(), more);
+    await bench.api.arrived(before + 1);
+    end();
+    return result;
+  };
+  const state = async () => /^\*\*Server:\*\* \S+ \((.*)\)$/m.exec(await bench.status())?.[1];
+  return { ...bench, run, times, hanging, state };
 }
 
 describe('llm breaker', () => {
   it('opens after five failures in a row, says so, and lets nothing through for half a minute', async () => {
-    const { breaker, run, times, clock, logs } = start();
-    await times(4, DOWN);
-    await run(GOOD);
-    await times(4, bad('CINNABAR_LLM_TIMEOUT'));
-    expect(breaker.state).to.equal('answers');
-    await run(DOWN);
-    expect(breaker.state).to.match(/tried again in 30 s/);
+    await using model = await start();
+    const { clock, logs } = model;
+    await model.times(4, DOWN);
+    await model.run(GOOD);
+    for (let time = 0; time < 4; time += 1)
+      expect(await model.hanging(() => clock.advance(TIMEOUT_MS))).to.equal('CINNABAR_LLM_TIMEOUT');
+    expect(await model.state()).to.equal('answers');
+    expect(await model.run(DOWN)).to.equal('CINNABAR_LLM_UNAVAILABLE');
+    expect(await model.state()).to.match(/tried again in 30 s/);
     clock.advance(29_999);
-    const [refused] = await run(GOOD);
-    expect(refused).to.have.nested.property('failure.code', 'CINNABAR_LLM_PAUSED');
-    expect(logs.entries.map(({ level }) => level)).to.deep.equal(['warn']);
+    const asked = model.api.requests.length;
+    expect(await model.run(GOOD)).to.equal('CINNABAR_LLM_PAUSED');
+    expect(model.api.requests).to.have.length(asked);
+    const said = logs.entries.filter(({ message }) => message.includes('vendor'));
+    expect(said.map(({ level }) => level)).to.deep.equal(['warn']);
   });
 
   it('counts neither refusals nor rate limits nor cancellations', async () => {
-    const { breaker, times } = start();
-    await times(9, bad('CINNABAR_LLM_REFUSED'));
-    await times(9, bad('CINNABAR_LLM_RATE_LIMITED'));
-    await times(9, { ok: false, failure: CANCELLED });
-    // A deadline of the caller that is too short for an answer.
-    await times(9, {
-      ok: false,
-      failure: { code: 'CINNABAR_LLM_TIMEOUT', params: {}, retry: true, inconclusive: true },
-    });
-    expect(breaker.state).to.equal('answers');
+    await using model = await start();
+    await model.times(9, fail(400));
+    await model.times(9, fail(429));
+    for (let time = 0; time < 9; time += 1) {
+      const asking = new AbortController();
+      const stopped = await model.hanging(() => asking.abort(), { signal: asking.signal });
+      expect(stopped).to.equal('CINNABAR_LLM_CANCELLED');
+      // A deadline of the caller that leaves no time to answer.
+      const deadlineAt = model.clock.now() + 1_000;
+      const late = await model.hanging(() => model.clock.advance(1_000), { deadlineAt });
+      expect(late).to.equal('CINNABAR_LLM_TIMEOUT');
+    }
+    expect(await model.state()).to.equal('answers');
   });
 
   it('lets one request find out, and all others wait for it', async () => {
-    const { breaker, run, times, clock, logs } = start();
-    await times(5, DOWN);
+    await using model = await start();
+    const { clock, logs } = model;
+    await model.times(5, DOWN);
     clock.advance(30_000);
-    expect(breaker.state).to.include('tried with the next request');
-    let finish: (attempt: Attempt) => void = () => undefined;
-    const probe = breaker.run(
-      () =>
-        new Promise<Attempt>((resolve) => {
-          finish = resolve;
-        }),
-    );
-    expect(breaker.state).to.equal('is being tried again');
-    const [other] = await run(GOOD);
-    expect(other).to.have.nested.property('failure.code', 'CINNABAR_LLM_PAUSED');
-    finish(GOOD);
-    expect(await probe).to.equal(GOOD);
-    expect(breaker.state).to.equal('answers');
-    expect(logs.entries.map(({ level }) => level)).to.deep.equal(['warn', 'info']);
+    expect(await model.state()).to.include('tried with the next request');
+    const probe = model.run(hang(GOOD));
+    await model.api.arrived(6);
+    expect(await model.state()).to.include('is being tried again');
+    expect(await model.run(GOOD)).to.equal('CINNABAR_LLM_PAUSED');
+    model.api.release();
+    expect(await probe).to.equal('answered');
+    expect(await model.state()).to.equal('answers');
+    const said = logs.entries.filter(({ message }) => message.includes('vendor'));
+    expect(said.map(({ level }) => level)).to.deep.equal(['warn', 'info']);
   });
 
   it('rests again when that request fails, and not when it is called off', async () => {
-    const { breaker, run, times, clock } = start();
-    await times(5, DOWN);
+    await using model = await start();
+    const { clock } = model;
+    await model.times(5, DOWN);
     clock.advance(30_000);
-    await run(DOWN);
-    expect(breaker.state).to.match(/tried again in 30 s/);
+    await model.run(DOWN);
+    expect(await model.state()).to.match(/tried again in 30 s/);
     clock.advance(30_000);
-    await run({ ok: false, failure: CANCELLED });
-    expect(breaker.state).to.include('tried with the next request');
-    await run(GOOD);
-    expect(breaker.state).to.equal('answers');
+    const asking = new AbortController();
+    await model.hanging(() => asking.abort(), { signal: asking.signal });
+    expect(await model.state()).to.include('tried with the next request');
+    await model.run(GOOD);
+    expect(await model.state()).to.equal('answers');
   });
 });
