@@ -26,6 +26,32 @@ describe('chat history: kept live', () => {
     expect(room.requests()).to.equal(0);
   });
 
+  it('is asked for again after 1, 2, 4 … seconds up to the maximum while Discord fails, then given up', async () => {
+    const { host, readNow } = room;
+    await host.settled();
+    const failing = { method: 'GET', route: '/channels/:channelId/messages' } as const;
+    host.discord.faults.rest.fail(502, { ...failing, times: Number.POSITIVE_INFINITY });
+    for (const [backoffMaxMs, waits] of [
+      [8_000, [1, 2, 4, 8]],
+      [1_500, [1, 1.5]],
+    ] as const) {
+      const logged = host.log.length;
+      let isOver = false;
+      const reading = readNow(host.general, { backoffMaxMs })
+        .then(() => 'read', String)
+        .finally(() => {
+          isOver = true;
+        });
+      while (!isOver) {
+        await host.discord.settled();
+        host.clock.advance(500);
+      }
+      expect(await reading).to.include('HTTPError');
+      const said = host.log.slice(logged).map(({ message }) => /trying again in ([\d.]+) s/.exec(message)?.[1]);
+      expect(said.flatMap((seconds) => (seconds === undefined ? [] : [Number(seconds)]))).to.deep.equal(waits);
+    }
+  });
+
   it('asks for no more messages than the window needs', async () => {
     const { host, read } = room;
     chatter(host.bob, host.general, 30);
