@@ -19,7 +19,7 @@ import {
   translated,
   z,
 } from '@cinnabar/sdk';
-import { PermissionsBitField, type PermissionsString } from 'discord.js';
+import { PermissionFlagsBits, PermissionsBitField, type PermissionsString } from 'discord.js';
 import { type AdminContext, ID } from './context.js';
 import { code, codes, riskWord, stateWord, suggestFrom } from './format.js';
 
@@ -327,13 +327,16 @@ export function logMissingPermissions({ client, services: { plugins }, log }: Ad
     .list()
     .filter(({ state }) => state === 'running')
     .map(({ id, manifest: { permissions = [] } }) => ({ id, needed: new PermissionsBitField([...permissions]) }));
-  const all = new PermissionsBitField(declared.map(({ needed }) => needed));
+  const { bitfield: all } = new PermissionsBitField(declared.map(({ needed }) => needed));
+  // The methods of discord.js resolve names and lists for each server.
+  const suffices = ({ bitfield }: Readonly<PermissionsBitField>) =>
+    (bitfield & all) === all || (bitfield & PermissionFlagsBits.Administrator) !== 0n;
   const ownId = client.user?.id;
   for (const guild of client.guilds.cache.values()) {
     // Of thousands of servers most lack nothing, which the role that Discord gave the bot there already shows: adding up all roles of a member takes much longer.
-    if (guild.roles.cache.some(({ tags, permissions }) => tags?.botId === ownId && permissions.has(all))) continue;
+    if (guild.roles.cache.some(({ tags, permissions }) => tags?.botId === ownId && suffices(permissions))) continue;
     const held = guild.members.me?.permissions;
-    if (held === undefined || held.has(all)) continue;
+    if (held === undefined || suffices(held)) continue;
     const byPermission = new Map<PermissionsString, string[]>();
     for (const { id, needed } of declared) {
       if (!plugins.enabledIn(guild.id, id)) continue;
