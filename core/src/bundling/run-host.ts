@@ -115,22 +115,41 @@ function isWhole(exports: Partial<Exports>): exports is Exports {
 function shareModules(shared: Exports['shared'], require: NodeJS.Require): void {
   for (const [path, load] of Object.entries(shared)) {
     const filename = join(WORKSPACE, path);
-    let searched: readonly string[] | undefined;
-    const entry = {
-      id: filename,
-      path: dirname(filename),
-      filename,
-      loaded: true,
-      children: [],
-      // Where Node's ES module loader looks for packages. Node 20 sets it, Node 24 reads it.
-      get paths() {
-        searched ??= createRequire(filename).resolve.paths('any') ?? [];
-        return searched;
-      },
-      set paths(folders: readonly string[]) {
-        searched = folders;
-      },
-    };
-    Reflect.set(require.cache, filename, Object.defineProperty(entry, 'exports', { get: load }));
+    Reflect.set(require.cache, filename, new LoadedModule(filename, load));
+  }
+}
+
+/** As Node keeps a module that it has loaded. A class, since there are a thousand of them: accessors of their own would take a megabyte. */
+class LoadedModule {
+  readonly id: string;
+  /** Node sets it again. */
+  filename: string;
+  readonly loaded = true;
+  readonly #load: () => unknown;
+  #children: NodeModule[] | undefined;
+  #searched: readonly string[] | undefined;
+
+  constructor(filename: string, load: () => unknown) {
+    this.id = filename;
+    this.filename = filename;
+    this.#load = load;
+  }
+  get path(): string {
+    return dirname(this.id);
+  }
+  get exports(): unknown {
+    return this.#load();
+  }
+  get children(): NodeModule[] {
+    this.#children ??= [];
+    return this.#children;
+  }
+  // Where Node's ES module loader looks for packages. Node 20 sets it, Node 24 reads it.
+  get paths(): readonly string[] {
+    this.#searched ??= createRequire(this.id).resolve.paths('any') ?? [];
+    return this.#searched;
+  }
+  set paths(folders: readonly string[]) {
+    this.#searched = folders;
   }
 }
