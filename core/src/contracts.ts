@@ -174,6 +174,8 @@ export interface CommandService extends Commands {
   onMessage(message: Message): boolean;
   /** Chat-input commands and autocomplete. `true` when it was for a command. */
   onInteraction(interaction: Interaction): boolean;
+  /** Does the part of `syncAll` that needs no connection; the rest is done sooner then. */
+  prepareSync(): void;
   /**
    * Synchronises Discord's list for one guild (or for DMs: `null`). Concurrent calls for one guild are coalesced.
    * @param isNew the bot has just joined it: its list is not known

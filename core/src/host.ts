@@ -358,7 +358,7 @@ export function createHost(options: HostOptions): Host {
       assertGoing();
       discordSync.beforeLogin();
       container.resolve(KEYS.connectionLog);
-      await login(gateway, token);
+      await Promise.all([login(gateway, token), discordSync.loggingIn()]);
       assertGoing();
       running = true;
       discordSync.loggedIn();

@@ -11,8 +11,8 @@ const LOOK_EVERY_MS = 250;
 export interface SyncedLists {
   readonly version: number;
   readonly data: {
-    readonly lists: Readonly<Record<string, string>>;
-    readonly comparedAt: Readonly<Record<string, number>>;
+    readonly groups: readonly { readonly digest: string; readonly comparedAtMs: number; readonly lists: string }[];
+    readonly digests: Readonly<Record<string, string>>;
     readonly api?: string;
   };
 }
@@ -43,15 +43,12 @@ export async function learnSyncedLists(
 /** The record after some guilds were synced, derived from the records of a few others. */
 export function syncedIn(known: SyncedLists, guilds: Iterable<LocalGuild>, application: LocalApplication): SyncedLists {
   const { version, data } = known;
-  const lists: Record<string, string> = { dm: data.lists.dm ?? '' };
-  const comparedAt: Record<string, number> = { dm: Date.now() };
-  const [, one = ''] = Object.entries(data.lists).find(([list]) => list !== 'dm') ?? [];
-  const [digest = ''] = one.split(' ');
-  for (const guild of guilds) {
-    comparedAt[guild.id] = Date.now();
-    lists[guild.id] = `${digest} ${guild.members.get(application.id)?.joinedAt.toString(36)}`;
-  }
-  return { version, data: { ...data, lists, comparedAt } };
+  const comparedAtMs = Date.now();
+  const isOfGuilds = ({ lists }: SyncedLists['data']['groups'][number]) => !lists.startsWith('dm ');
+  const { digest = '' } = data.groups.find(isOfGuilds) ?? {};
+  const lists = [...guilds].map((guild) => `${guild.id} ${guild.members.get(application.id)?.joinedAt}`);
+  const global = data.groups.filter((group) => !isOfGuilds(group)).map((group) => ({ ...group, comparedAtMs }));
+  return { version, data: { ...data, groups: [...global, { digest, comparedAtMs, lists: lists.join(' ') }] } };
 }
 
 export function writeSyncedLists(synced: SyncedLists, application: LocalApplication, dataDir: string): void {

@@ -137,7 +137,7 @@ export interface CommandServices {
   readonly decisions?: Pick<MessageDecisions, 'note'>;
   readonly boundary: Boundary;
   readonly claims: Claims;
-  readonly languages: Pick<LanguageService, 'serve' | 'forDiscord'>;
+  readonly languages: Pick<LanguageService, 'serve' | 'forDiscord' | 'digestForDiscord'>;
   readonly metrics: Metrics;
   /** Stores what Discord's lists of slash commands contain; only in memory when left out. Asked for after the login. */
   readonly syncedLists?: () => SyncedListsDocument;

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import type { SharedLimits } from '../cluster/limits.js';
 import type { GuildState, OwnerChoices } from '../contracts.js';
-import type { Localizations } from '../languages/languages.js';
+import { HOST_VERSION } from '../version.js';
 import type { CommandServices } from './commands.js';
 import type { Entry, Registry } from './registry.js';
 import {
@@ -31,8 +31,11 @@ type Dependencies = Pick<
 >;
 
 /** The wanted content of one list. */
-interface Wanted extends Fitted {
-  readonly digest: string;
+interface Wanted {
+  /** A digest of the content; known once the state of earlier runs is read. */
+  digest(): string;
+  /** Built when it is asked for: most starts need the digest only. */
+  content(): Fitted;
 }
 
 /** Keeps Discord's lists of slash commands equal to the registry. Sends nothing that Discord has already, and nothing before the login. */
@@ -53,7 +56,7 @@ export function createSlashSync(
   const warned = new LRUCache<string, true>({ max: 100 });
   const synced = createSyncedLists(syncedLists, client.rest.options.api, clock, log);
   const closing = new AbortController();
-  const wantedIn = createWanted(registry, enabledIn, choices, languages.forDiscord);
+  const wantedIn = createWanted(registry, enabledIn, choices, languages, synced.digestFrom);
 
   const warnOnce = (error: CinnabarError) => {
     if (warned.has(error.message)) return;
@@ -61,11 +64,10 @@ export function createSlashSync(
     log.warn(error.message, { code: error.code });
   };
   /** A guild that the bot left and joined again has a new list. */
-  const digestFor = (guildId: string | null, { digest }: Wanted) => {
-    const joined = guildId === null ? undefined : client.guilds.cache.get(guildId)?.joinedTimestamp;
-    return joined == null ? digest : `${digest} ${joined.toString(36)}`;
-  };
-  const isSynced = (guildId: string | null) => synced.holds(nameOf(guildId), digestFor(guildId, wantedIn(guildId)));
+  const joinedAt = (guildId: string | null) =>
+    (guildId === null ? undefined : client.guilds.cache.get(guildId)?.joinedTimestamp) ?? 0;
+  const isSynced = (guildId: string | null) =>
+    synced.holds(nameOf(guildId), wantedIn(guildId).digest(), joinedAt(guildId));
 
   let noted = 0;
   const bringInLine = async (guildId: string | null) => {
@@ -73,20 +75,21 @@ export function createSlashSync(
     await synced.open();
     if (!client.isReady() || isSynced(guildId) || !(await pace(closing.signal))) return;
     const wanted = wantedIn(guildId);
-    wanted.overflow.forEach(warnOnce);
+    const { payloads, overflow } = wanted.content();
+    overflow.forEach(warnOnce);
     const { chatInput, others } = await fetchCommands(client, guildId);
     const changes = [
       ...commandDifferences(
         chatInput.map((command) => normalise(command, scopeOf(guildId))),
-        wanted.payloads.map((command) => normalise(command, scopeOf(guildId))),
+        payloads.map((command) => normalise(command, scopeOf(guildId))),
       ),
     ];
     if (changes.length > 0) {
       await synced.forget([nameOf(guildId)]);
-      await overwriteCommands(client, guildId, wanted.payloads, others);
+      await overwriteCommands(client, guildId, payloads, others);
       log.info('slash commands updated', { guildId, changes });
     }
-    synced.note(nameOf(guildId), digestFor(guildId, wanted));
+    synced.note(nameOf(guildId), wanted.digest(), joinedAt(guildId));
     noted += 1;
     if (noted % SAVED_AFTER === 0) await synced.save();
   };
@@ -114,6 +117,11 @@ export function createSlashSync(
   };
 
   return {
+    prepareSync(): void {
+      wantedIn(null);
+      // What a server gets without choices of its own, as most are.
+      wantedIn('');
+    },
     async sync(guildId: string | null, isNew = false): Promise<void> {
       if (isNew) await synced.forget([nameOf(guildId)]);
       await syncOne(guildId);
@@ -142,12 +150,14 @@ const isUnwritten = (error: unknown) => error instanceof CinnabarError && error.
 /**
  * Computes the wanted list: once for all guilds with the same enabled plugins, until a command is added or removed. Most of many thousand guilds share one state,
  * for which the plugins are looked at once.
+ * @param digestFrom see `createSyncedLists`
  */
 function createWanted(
   registry: Registry,
   enabledIn: Dependencies['enabledIn'],
   choices: Dependencies['choices'],
-  languages: () => Localizations,
+  languages: Dependencies['languages'],
+  digestFrom: (source: string, build: () => string) => string,
 ): (guildId: string | null) => Wanted {
   let roots: readonly Entry[] | undefined;
   let byDefault: OwnerChoices | undefined;
@@ -161,12 +171,22 @@ function createWanted(
     const key = [scope, ...off].join(' ');
     let found = known.get(key);
     if (found === undefined) {
-      const fitted = fitCommands(
-        current.filter(({ owner }) => !off.includes(owner.id)),
-        scope,
-        languages(),
-      );
-      found = { ...fitted, digest: digestOf(fitted.payloads) };
+      const commands = current.filter(({ owner }) => !off.includes(owner.id));
+      let fitted: Fitted | undefined;
+      let digest: string | undefined;
+      const content = () => {
+        fitted ??= fitCommands(commands, scope, languages.forDiscord());
+        return fitted;
+      };
+      // The English commands, the catalogues and the host's code decide on the rest.
+      const source = digestOf([HOST_VERSION, languages.digestForDiscord(), fitCommands(commands, scope).payloads]);
+      found = {
+        content,
+        digest() {
+          digest ??= digestFrom(source, () => digestOf(content().payloads));
+          return digest;
+        },
+      };
       known.set(key, found);
     }
     return found;
@@ -262,17 +282,33 @@ function coalesced<K>(work: (key: K) => Promise<void>, concurrency: number): (ke
 }
 
 export const syncedListsSchema = z.object({
-  /** By guild (`dm` for the global list): a digest of the list and, in guilds, when the bot joined. */
-  lists: z.record(z.string(), z.string()).default({}),
-  /** When each was last compared with Discord's, in ms. */
-  comparedAt: z.record(z.string(), z.number()).default({}),
+  /** Lists with the same content that were compared with Discord's in the same hour. */
+  groups: z
+    .array(
+      z.object({
+        digest: z.string(),
+        comparedAtMs: z.number(),
+        /** Of each list its guild (`dm` for the global list) and when the bot joined it, in ms: one text, since many thousand keys take long to read. */
+        lists: z.string(),
+      }),
+    )
+    .default([]),
+  /** The digests of lists, by digests of what they are built from: so a start without changes builds none. */
+  digests: z.record(z.string(), z.string()).default({}),
   /** The address of the Discord to which the lists belong. */
   api: z.string().optional(),
 });
 type Stored = z.output<typeof syncedListsSchema>;
 export type SyncedListsDocument = Pick<Document<Stored>, 'find' | 'set'>;
 
-const KNOWN_FOR_MS = 24 * 60 * 60_000;
+const HOUR_MS = 60 * 60_000;
+const KNOWN_FOR_MS = 24 * HOUR_MS;
+
+interface KnownList {
+  readonly digest: string;
+  readonly joinedAt: number;
+  readonly comparedAt: number;
+}
 
 /**
  * Remembers the content of Discord's lists of slash commands, so that a start without changes makes no requests. A list is remembered only after it was read or
@@ -283,7 +319,10 @@ const KNOWN_FOR_MS = 24 * 60 * 60_000;
  */
 function createSyncedLists(document: (() => SyncedListsDocument) | undefined, api: string, clock: Clock, log: Logger) {
   let opening: Promise<void> | undefined;
-  const known = new Map<string, { readonly digest: string; readonly at: number }>();
+  const known = new Map<string, KnownList>();
+  /** As stored; of those, the ones that this run uses, and new ones. */
+  let earlierDigests: Readonly<Record<string, string>> = {};
+  const digests = new Map<string, string>();
   let changed = false;
   let writing: Promise<void> | undefined;
 
@@ -292,13 +331,16 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
       const stored = await document?.().find();
       // A local Discord starts empty, at another address.
       if (stored === undefined || (stored.api ?? api) !== api) return;
-      const { lists, comparedAt } = stored;
-      for (const [list, digest] of Object.entries(lists)) {
-        const at = comparedAt[list] ?? Number.NEGATIVE_INFINITY;
+      earlierDigests = stored.digests;
+      for (const { digest, comparedAtMs: comparedAt, lists } of stored.groups) {
         // A time in the future was stored before the clock was set back.
-        const isRecent = Math.abs(clock.now() - at) < KNOWN_FOR_MS;
-        // Values known by now are newer.
-        if (isRecent && !known.has(list)) known.set(list, { digest, at });
+        if (Math.abs(clock.now() - comparedAt) >= KNOWN_FOR_MS) continue;
+        const fields = lists.split(' ');
+        for (let index = 0; index < fields.length; index += 2) {
+          const [list = '', joinedAt = ''] = [fields[index], fields[index + 1]];
+          // Values known by now are newer.
+          if (!known.has(list)) known.set(list, { digest, joinedAt: Number(joinedAt), comparedAt });
+        }
       }
     } catch (error) {
       log.warn('what the lists of slash commands hold could not be read, so each is looked at', { error });
@@ -306,10 +348,17 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
   };
   const write = async () => {
     changed = false;
-    const entries = [...known];
+    const groups = new Map<string, { readonly digest: string; readonly comparedAtMs: number; lists: string }>();
+    for (const [list, { digest, joinedAt, comparedAt }] of known) {
+      const comparedAtMs = comparedAt - (comparedAt % HOUR_MS);
+      const key = `${digest} ${comparedAtMs}`;
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, { digest, comparedAtMs, lists: `${list} ${joinedAt}` });
+      else group.lists += ` ${list} ${joinedAt}`;
+    }
     await document?.().set({
-      lists: Object.fromEntries(entries.map(([list, { digest }]) => [list, digest])),
-      comparedAt: Object.fromEntries(entries.map(([list, { at }]) => [list, at])),
+      groups: [...groups.values()],
+      digests: Object.fromEntries(digests),
       api,
     });
   };
@@ -332,14 +381,25 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
       opening ??= read();
       return opening;
     },
-    holds: (list: string, digest: string): boolean => known.get(list)?.digest === digest,
+    /** The digest of a list, from a digest of what it is built from; it is built only when no earlier run has. */
+    digestFrom(source: string, build: () => string): string {
+      const known = digests.get(source) ?? earlierDigests[source];
+      const digest = known ?? build();
+      if (known === undefined) changed = true;
+      digests.set(source, digest);
+      return digest;
+    },
+    holds(list: string, digest: string, joinedAt: number): boolean {
+      const before = known.get(list);
+      return before?.digest === digest && before.joinedAt === joinedAt;
+    },
     /** Resolves when it is on the disk. @throws CINNABAR_STORAGE_WRITE */
     async forget(lists: readonly string[]): Promise<void> {
       const gone = lists.filter((list) => known.delete(list));
       if (gone.length > 0) await flush();
     },
-    note(list: string, digest: string): void {
-      known.set(list, { digest, at: clock.now() });
+    note(list: string, digest: string, joinedAt: number): void {
+      known.set(list, { digest, joinedAt, comparedAt: clock.now() });
       changed = true;
     },
     /** Writes the noted state. Never rejects: a list whose entry is lost is checked again. */
@@ -353,9 +413,8 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
   };
 }
 
-/** A digest of commands as they are sent. */
-function digestOf(commands: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(commands)).digest('base64url').slice(0, 22);
+function digestOf(values: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
 }
 
 /** This many lists are synchronised without a pause, … */

@@ -37,6 +37,10 @@ export function createDiscordSync(
   return {
     /** Sets the intents that the loaded plugins need. */
     beforeLogin: setIntents,
+    /** Uses the time until Discord answers. */
+    async loggingIn(): Promise<void> {
+      commands.prepareSync();
+    },
     /** Starts the synchronisation with the plugins. */
     loggedIn(): void {
       active = true;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -27,6 +28,8 @@ export interface LanguageService extends Languages {
   serve<T>(audience: Audience, shown: string | undefined, task: () => T | Promise<T>): T | Promise<T>;
   /** The languages other than English, each with the Discord locales that it serves. */
   forDiscord(): Localizations;
+  /** Of all that `forDiscord` returns. The catalogues are not parsed for it, so they take no memory until somebody speaks another language. */
+  digestForDiscord(): string;
   /** Discards the catalogues: plugins were added, removed or changed. */
   reread(): void;
 }
@@ -47,6 +50,7 @@ export function createLanguages({ folders, log, byDefault }: LanguageServices): 
   formatMessagesWith(formatIcuMessage);
   const languages = new Map<string, Language | undefined>();
   let available: readonly string[] | undefined;
+  let digest: string | undefined;
   let choose: LanguageChoice | undefined;
 
   const locales = () => {
@@ -97,6 +101,17 @@ export function createLanguages({ folders, log, byDefault }: LanguageServices): 
         const language = find(locale);
         return language === undefined ? [] : [[locale, language] as const];
       }),
+    digestForDiscord() {
+      if (digest !== undefined) return digest;
+      const hash = createHash('sha256');
+      const wanted = locales().filter((locale) => locale !== SOURCE_LOCALE);
+      for (const locale of wanted) {
+        hash.update(`${locale} `);
+        for (const folder of folders()) hash.update(digestOfCatalogue(folder, locale));
+      }
+      digest = hash.digest('base64url');
+      return digest;
+    },
     serve,
     speak: async (audience, task) => serve(audience, undefined, task),
     chooseBy(choice) {
@@ -107,6 +122,7 @@ export function createLanguages({ folders, log, byDefault }: LanguageServices): 
     },
     reread() {
       available = undefined;
+      digest = undefined;
       languages.clear();
     },
   };
@@ -126,17 +142,22 @@ function localesIn(folder: string): readonly string[] {
 type Catalogue = ReadonlyMap<string, string>;
 
 /** Catalogues that were read already, by file. The hosts of one process share them. */
-const read = new Map<string, { readonly modifiedMs: number; readonly catalogue: Catalogue }>();
+const read = new Map<string, { readonly modifiedMs: number; readonly digest: string; readonly catalogue: Catalogue }>();
+
+const fileOf = (folder: string, locale: string) => join(folder, 'locales', `${locale}.json`);
+const modifiedAt = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs;
 
 /** A folder's translations; `undefined` when it has none in that language, which is common. */
 function catalogueOf(folder: string, locale: string, log: Logger): Catalogue | undefined {
-  const file = join(folder, 'locales', `${locale}.json`);
+  const file = fileOf(folder, locale);
   try {
-    const modifiedMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+    const modifiedMs = modifiedAt(file);
     if (modifiedMs === undefined) return undefined;
     const before = read.get(file);
-    const catalogue = before?.modifiedMs === modifiedMs ? before.catalogue : readCatalogue(file);
-    read.set(file, { modifiedMs, catalogue });
+    if (before?.modifiedMs === modifiedMs) return before.catalogue;
+    const content = readFileSync(file);
+    const catalogue = parseCatalogue(content.toString());
+    read.set(file, { modifiedMs, digest: sha256(content), catalogue });
     return catalogue;
   } catch (error) {
     log.warn('a catalogue of translations cannot be read: its texts stay English', { file, error });
@@ -144,9 +165,25 @@ function catalogueOf(folder: string, locale: string, log: Logger): Catalogue | u
   }
 }
 
+/** Of the content that is in use, which may be older than the file; '' when there is none. */
+function digestOfCatalogue(folder: string, locale: string): string {
+  const file = fileOf(folder, locale);
+  try {
+    const modifiedMs = modifiedAt(file);
+    if (modifiedMs === undefined) return '';
+    const before = read.get(file);
+    return before?.modifiedMs === modifiedMs ? before.digest : sha256(readFileSync(file));
+  } catch {
+    // Its texts stay English, and `catalogueOf` reports it.
+    return '';
+  }
+}
+
+const sha256 = (content: Uint8Array) => createHash('sha256').update(content).digest('base64url');
+
 /** Checked by hand, because a schema takes three times as long for thousands of texts. */
-function readCatalogue(file: string): Catalogue {
-  const texts: unknown = JSON.parse(readFileSync(file, 'utf8'));
+function parseCatalogue(text: string): Catalogue {
+  const texts: unknown = JSON.parse(text);
   if (typeof texts !== 'object' || texts === null) throw new Error('it is no object');
   const catalogue = new Map<string, string>();
   for (const [message, translation] of Object.entries(texts)) {

@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin } from '@cinnabar/sdk';
 import { expect } from 'chai';
@@ -52,6 +55,45 @@ describe('slash commands at a start', () => {
     const aDayLater = await start('roll', 'flip');
     expect(names()).to.include.members(['roll', 'flip']);
     await aDayLater.stop();
+  });
+
+  it('are sent where only a translation has changed', async () => {
+    const plugin = mkdtempSync(join(tmpdir(), 'cinnabar-plugin-'));
+    const translate = (german: string) =>
+      writeFileSync(join(plugin, 'locales', 'de.json'), JSON.stringify({ Rolls: german }));
+    mkdirSync(join(plugin, 'locales'));
+    writeFileSync(
+      join(plugin, 'index.ts'),
+      `import { definePlugin } from '@cinnabar/sdk';
+      export default definePlugin({
+        manifest: { id: 'dice', version: '1.0.0', description: 'Dice' },
+        setup: ({ command }) => void command({ name: 'roll', description: 'Rolls', run: () => undefined }),
+      });`,
+    );
+    try {
+      translate('Wirft');
+      await using first = await createTestHost({ plugins: [plugin] });
+      const { discord, application, guild, dataDir } = first;
+      const sent = () =>
+        discord.requests.all.filter(({ method, route }) => method === 'PUT' && COMMANDS.test(route)).length;
+      const german = () =>
+        [...(application.guildCommands.get(guild.id)?.values() ?? [])].map((one) => one.description_localizations?.de);
+      expect(german()).to.deep.equal(['Wirft']);
+      await first.stop();
+      for (const [text, requests] of [
+        ['Wirft', 0],
+        ['Würfelt', 2],
+        ['Würfelt', 0],
+      ] as const) {
+        translate(text);
+        discord.requests.reset();
+        const next = await createTestHost({ plugins: [plugin], world: first, dataDir });
+        expect([german(), sent()]).to.deep.equal([[text], requests]);
+        await next.stop();
+      }
+    } finally {
+      rmSync(plugin, { recursive: true, force: true });
+    }
   });
 
   it('are sent to a local Discord that has begun anew, although the data know them as sent', async () => {
