@@ -2,8 +2,6 @@ export { z } from 'zod';
 export * from './access.js';
 export * from './accounts.js';
 export * from './administration.js';
-export * from './administration.js';
-export * from './administration.js';
 export {
   type CircuitBreaker,
   type CircuitBreakerOptions,
@@ -36,12 +34,9 @@ export {
   withinLimit,
 } from './async/waiting.js';
 export * from './clock.js';
-export * from './clock.js';
-export * from './cluster.js';
 export * from './cluster.js';
 export * from './collections.js';
 export * from './commands.js';
-export * from './context.js';
 export * from './context.js';
 export * from './definition.js';
 export {
@@ -175,9 +170,6 @@ export * from './ledger.js';
 export * from './llm.js';
 export * from './metering.js';
 export * from './moderation.js';
-export * from './observability.js';
-export * from './observability.js';
-export * from './observability.js';
 export * from './observability.js';
 export { defined, maxEntries } from './option-objects.js';
 export * from './persona.js';

@@ -1,9 +1,9 @@
 /** Shared by pages in a browser; it imports nothing that a browser does not have. */
 
 /** By English text. `{name}` is filled in. */
-export type PageCatalogue = Readonly<Record<string, string>>;
+type PageCatalogue = Readonly<Record<string, string>>;
 
-export interface PageTexts {
+interface PageTexts {
   /** Sets the language, if there is a catalogue of it: English otherwise. @param locale as a browser names it: `de-AT` */
   speak(locale: string): void;
   /** The requested language, for `Intl`: `de`. */

@@ -15,7 +15,7 @@ export interface Place {
   readonly typed?: string;
 }
 
-export interface CommandResult {
+interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;

@@ -31,7 +31,7 @@ interface AddOptions {
 }
 
 /** A version in the registry. */
-export interface Published {
+interface Published {
   readonly name: string;
   readonly version: string;
   /** The address of its tarball. */

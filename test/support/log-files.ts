@@ -4,7 +4,7 @@ import type { TestHost } from '@cinnabar/core/testing';
 import { z } from '@cinnabar/sdk';
 
 const entrySchema = z.looseObject({ level: z.string(), component: z.string(), message: z.string() });
-export type FileEntry = z.output<typeof entrySchema>;
+type FileEntry = z.output<typeof entrySchema>;
 
 /** Stops the bot, so that its log is complete, and reads the log. */
 export async function readLogs(host: Pick<TestHost, 'dataDir' | 'stop'>): Promise<readonly FileEntry[]> {

@@ -12,7 +12,7 @@ const familiesSchema = z.array(
 );
 
 /** The metrics of `/metrics`, parsed by a third-party parser. */
-export interface PublishedMetrics {
+interface PublishedMetrics {
   readonly names: readonly string[];
   /** The value for exactly these labels; `undefined` when there is none. */
   value(name: string, labels?: Readonly<Record<string, string>>): number | undefined;

@@ -54,7 +54,7 @@ export interface RuleLevels {
   readonly guild: readonly AccessRule[];
 }
 
-export type RuleLevel = keyof RuleLevels;
+type RuleLevel = keyof RuleLevels;
 const LEVELS: readonly RuleLevel[] = ['owner', 'guild'];
 
 export interface FoundRule {

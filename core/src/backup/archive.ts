@@ -55,7 +55,7 @@ const manifestSchema = z.object({
   }),
 });
 export type Manifest = z.output<typeof manifestSchema>;
-export type ManifestFile = Manifest['files'][number];
+type ManifestFile = Manifest['files'][number];
 
 /** A file that goes into an archive: its first `size` bytes. */
 export interface ArchivedFile {
@@ -166,7 +166,7 @@ function padding(size: number): Buffer {
   return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
 }
 
-export interface ReadArchiveOptions {
+interface ReadArchiveOptions {
   /** Called once the manifest is known and before any content is read. @throws to refuse it */
   readonly onManifest?: (manifest: Manifest) => void | Promise<void>;
   /** Receives the content of a file. The content is verified against the manifest when it has been read to its end. */

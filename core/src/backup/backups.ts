@@ -27,7 +27,7 @@ const FOLDER = 'backups';
 
 type Places = Pick<HostConfig, 'dataDir' | 'cacheDir' | 'buildCacheDir' | 'logDir' | 'botName'>;
 
-export interface BackupContents {
+interface BackupContents {
   readonly withSecrets: boolean;
   /** Which settings of each plugin are secret. */
   readonly secrets: ReadonlyMap<string, SecretKeys>;

@@ -184,7 +184,7 @@ export interface Arguments {
   readonly evaluation: EvaluationArguments;
 }
 
-export interface EvaluationArguments {
+interface EvaluationArguments {
   /** `--model ROUTE`, several times for several */
   readonly models: readonly string[];
   /** `--plugin ID` */
@@ -277,7 +277,7 @@ export function readArguments(args: readonly string[]): Arguments {
  * The source tree is bundled before a start (`core/bootstrap.mjs`).
  * @param onFailure called when that did not work: the next start takes as long as this one, and tries again
  */
-export function bundleForNextStart(buildCacheDir: string, onFailure: () => void): void {
+function bundleForNextStart(buildCacheDir: string, onFailure: () => void): void {
   if (IS_SOURCE_TREE) return;
   const script = fileURLToPath(new URL('../cli/build-host.js', import.meta.url));
   const args = [script, String(Date.now()), bundleDirOf(buildCacheDir)];

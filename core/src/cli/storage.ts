@@ -219,7 +219,7 @@ function linesOf(text: string): string {
  * the target is overwritten.
  * @throws UserError when the target holds something else, or does not hold the same at the end
  */
-export async function copyStorage(
+async function copyStorage(
   from: Driver,
   to: Driver,
   onProgress: OnProgress = () => undefined,

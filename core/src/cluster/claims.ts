@@ -28,7 +28,7 @@ import type { WriteLease } from '../storage/drivers/postgres/writer.js';
 import type { Lease } from './assignment.js';
 
 /** An event with a request by a member: a message, or an interaction. */
-export interface Claimed {
+interface Claimed {
   readonly id: string;
   readonly guildId: string | null;
   readonly channelId: string | null;

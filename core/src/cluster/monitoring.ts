@@ -13,7 +13,7 @@ interface Dependencies {
 }
 
 /** Health and metrics of one process: of all its hosts, and what it knows of the cluster. */
-export interface MemberMonitoring extends MonitoringPages {
+interface MemberMonitoring extends MonitoringPages {
   /** Counts from the start what a host counts, where this is published already. */
   join(host: MonitoringPages): Promise<void>;
   taken(reason: TakeoverReason): void;

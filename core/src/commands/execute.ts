@@ -321,7 +321,7 @@ class AnswerLost extends Error {
   }
 }
 
-export type LostAnswers = ReturnType<typeof createLostAnswers>;
+type LostAnswers = ReturnType<typeof createLostAnswers>;
 
 /** Keeps the log from filling with answers that cannot be given. */
 export function createLostAnswers(log: Logger) {

@@ -331,7 +331,7 @@ const command = z.object({
 });
 
 /** A slash command in the form in which two are compared. */
-export type NormalCommand = z.output<typeof command>;
+type NormalCommand = z.output<typeof command>;
 
 /** @throws ZodError when it is not a command */
 export function normalise(payload: unknown, scope: SlashScope): NormalCommand {

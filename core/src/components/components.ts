@@ -193,7 +193,7 @@ interface ParsedId {
  * `plugin:name:arg:arg`, with `:` and `%` in arguments escaped.
  * @throws CINNABAR_NAME_INVALID when Discord would refuse it as too long
  */
-export function encodeCustomId(plugin: string, name: string, args: readonly string[]): string {
+function encodeCustomId(plugin: string, name: string, args: readonly string[]): string {
   const id = [plugin, name, ...args.map(escapePart)].join(':');
   if (id.length > MAX_LENGTH) {
     throw new CinnabarError('CINNABAR_NAME_INVALID', {
@@ -206,7 +206,7 @@ export function encodeCustomId(plugin: string, name: string, args: readonly stri
 }
 
 /** `undefined` when the id does not have this form. */
-export function decodeCustomId(id: string): ParsedId | undefined {
+function decodeCustomId(id: string): ParsedId | undefined {
   const [, plugin, name, rest] = OURS.exec(id) ?? [];
   if (plugin === undefined || name === undefined) return undefined;
   return { plugin, name, args: rest === undefined ? [] : rest.split(':').map(unescapePart) };

@@ -214,7 +214,7 @@ function withoutUnderscores(key: string): string {
 }
 
 /** A file of the configuration, watched while the bot runs. */
-export interface LiveFile {
+interface LiveFile {
   readonly source: ConfigSource;
   /** Its present content, or the last that could be read; `undefined` when there is no file. Never rejects. */
   current(): Promise<ConfigFile | undefined>;
@@ -231,7 +231,7 @@ interface Listeners {
 const ABSENT = 'absent';
 
 /** Watches one file. Each check costs a `stat`; the content is read only when that has changed. */
-export function createLiveFile(source: ConfigSource, { onChange, onProblem }: Listeners): LiveFile {
+function createLiveFile(source: ConfigSource, { onChange, onProblem }: Listeners): LiveFile {
   let looked = false;
   let seen: string | undefined;
   let text: string | undefined;
@@ -321,7 +321,7 @@ export function isSnowflake(text: string): boolean {
 }
 
 /** The file that may contain every key of the host. */
-export const SHARED = 'shared.yaml';
+const SHARED = 'shared.yaml';
 
 export const GUILDS = 'guilds';
 
@@ -337,7 +337,7 @@ export function hostKeysOf(name: string, botName: string | undefined): HostKeys 
 }
 
 /** The files that apply in a guild, the widest first, relative to the folder of the configuration. */
-export function layerFiles(botName: string | undefined, guildId: string | null): readonly string[] {
+function layerFiles(botName: string | undefined, guildId: string | null): readonly string[] {
   const guild = guildId !== null && isSnowflake(guildId) ? guildId : undefined;
   return [
     SHARED,

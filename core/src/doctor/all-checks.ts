@@ -177,7 +177,7 @@ const LITTLE_MEGABYTES = 500;
 const MEGABYTE = 1_000_000;
 
 /** Checks of the program and of its data folder. */
-export function hostChecks({ dataDir, storage }: Pick<HostConfig, 'dataDir' | 'storage'>): readonly Check[] {
+function hostChecks({ dataDir, storage }: Pick<HostConfig, 'dataDir' | 'storage'>): readonly Check[] {
   return [
     { about: t('program'), scope: 'process', run: checkVersions },
     {

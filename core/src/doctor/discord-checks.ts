@@ -13,7 +13,7 @@ import type { HostConfig } from '../config/host-config.js';
 import type { Check } from './all-checks.js';
 
 /** The facts about a plugin that matter to Discord. */
-export interface CheckedPlugin {
+interface CheckedPlugin {
   readonly manifest: Manifest;
   isOnIn(guildId: string): Promise<boolean> | boolean;
 }

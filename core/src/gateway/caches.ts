@@ -49,7 +49,7 @@ type Compare = (message: Message, other: Message, id: string, otherId: string) =
  * new table again and again, and each old table refers to the next. Once the garbage collector has moved one of them to the old generation, all later messages
  * survive until the next full collection, which costs a fifth of the processor time of a message.
  */
-export class MessageCache extends Collection<string, Message> {
+class MessageCache extends Collection<string, Message> {
   #younger: Map<string, Message> | undefined;
   #older: Map<string, Message> | undefined;
 

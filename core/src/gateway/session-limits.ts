@@ -15,7 +15,7 @@ const informationSchema = z.object({
     })
     .prefault({}),
 });
-export type GatewayBot = z.output<typeof informationSchema>;
+type GatewayBot = z.output<typeof informationSchema>;
 
 /** Statuses below 500 that are temporary: a firewall's block, a proxy's timeout, a rate limit. */
 const PASSING: ReadonlySet<number> = new Set([403, 408, 429]);

@@ -44,7 +44,7 @@ export const guildFileSchema = z.object({
   previous: contentSchema.optional(),
 });
 
-export interface GuildFileDependencies {
+interface GuildFileDependencies {
   readonly documents: Collection<z.output<typeof guildFileSchema>, 'guild'>;
   readonly states: GuildStates;
   readonly opened: () => readonly OpenedPlugin[];

@@ -23,7 +23,7 @@ const isFolderName = (name: string): boolean => NAME.test(name) && !isOfHost(nam
 /** Folders below the caches that belong to the host. */
 const TAKEN_CACHES = ['plugins', 'workers'];
 
-export interface FilePlaces {
+interface FilePlaces {
   readonly dataDir: string;
   readonly cacheDir: string;
 }

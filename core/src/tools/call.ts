@@ -271,7 +271,7 @@ export function failed(callId: string, code: ErrorCode, params: ErrorParams): Re
   return failedWith(callId, { code, message });
 }
 
-export function failedWith(callId: string, { code, message }: { code: string; message: string }): Refused {
+function failedWith(callId: string, { code, message }: { code: string; message: string }): Refused {
   return { status: 'failed', callId, error: { code, message } };
 }
 

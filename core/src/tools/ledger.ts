@@ -191,7 +191,7 @@ export const TRANSITIONS: Readonly<Record<CallState, readonly CallState[]>> = {
 
 export const isFinal = (state: CallState): boolean => TRANSITIONS[state].length === 0;
 
-export const mayFollow = (from: CallState, to: CallState): boolean => TRANSITIONS[from].includes(to);
+const mayFollow = (from: CallState, to: CallState): boolean => TRANSITIONS[from].includes(to);
 
 /** The state of a call after its process ended: one that did not run has expired; whether a running one took effect is unknown. */
 export function afterRestart(state: CallState): CallState {

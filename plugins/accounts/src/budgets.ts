@@ -46,7 +46,7 @@ type Limits = ReadonlyMap<`${Holder}.${LimitName}`, number | undefined>;
 const NAMES: readonly LimitName[] = ['tokensPerDay', 'usdPerDay'];
 
 /** The limits in force; the narrowest layer takes precedence. A limit that cannot be read is 0: a mistake must not cost money. */
-export function readBudgets(layers: readonly ConfigLayer[]): BudgetReading {
+function readBudgets(layers: readonly ConfigLayer[]): BudgetReading {
   const problems: string[] = [];
   const limits = new Map(layers.flatMap((layer) => [...readLayer(layer, problems)]));
   const of = (holder: Holder): DayLimit => ({

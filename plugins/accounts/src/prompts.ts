@@ -63,7 +63,7 @@ const request = z.object({
 type StoredRequest = z.output<typeof request>;
 
 /** The requests of one piece of work. */
-export const promptsSchema = z.object({
+const promptsSchema = z.object({
   actor: z.object({ userId: z.string(), guildId: z.string(), channelId: z.string() }),
   mind: z.string(),
   trigger: z.string(),
@@ -75,7 +75,7 @@ export const promptsSchema = z.object({
 type StoredPrompts = z.output<typeof promptsSchema>;
 
 /** What is kept for a server, the oldest first, so that expired entries are found without reading all of them. */
-export const promptIndexSchema = z.object({
+const promptIndexSchema = z.object({
   turns: z.array(z.object({ key: z.string(), at: z.number() })).default([]),
 });
 type PromptIndex = z.output<typeof promptIndexSchema>;

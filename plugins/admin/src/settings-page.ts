@@ -25,7 +25,7 @@ import {
 import { code, shownSetting } from './format.js';
 
 /** Groups of scopes for display, the narrowest first. Settings by role are changed with `!set` only: each role has its own. */
-export const TABS = {
+const TABS = {
   mine: ['member', 'user'],
   channel: ['channel'],
   server: ['guild'],
@@ -57,7 +57,7 @@ export interface Page {
   readonly content: string;
   readonly components: readonly APIActionRowComponent<APIComponentInMessageActionRow>[];
 }
-export type CustomId = (action: string, argument?: string) => string;
+type CustomId = (action: string, argument?: string) => string;
 
 /** Discord's limits: options of a menu, characters of a label, of a menu's option, of a modal's title and text. */
 const MOST_OPTIONS = 25;

@@ -248,7 +248,7 @@ const withoutName = <T extends { readonly name: string }>(all: readonly T[], nam
   all.filter((one) => one.name !== name);
 
 /** `{0}`, `{1}` … are the words after the alias; words that are not referred to are appended. */
-export function expandAlias(text: string, rest: string): string {
+function expandAlias(text: string, rest: string): string {
   const words = rest.match(/"[^"]*"|\S+/gu) ?? [];
   let named = 0;
   const filled = text.replace(/\{(\d{1,2})\}/gu, (_, index: string) => {

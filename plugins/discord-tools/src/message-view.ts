@@ -39,7 +39,7 @@ export interface MessageView {
 }
 
 /** The message that a tool changed. */
-export interface MessageAt {
+interface MessageAt {
   readonly channelId: string;
   readonly messageId: string;
 }

@@ -2,7 +2,7 @@ import { type Clock, type Logger, type Redaction, requestBodyText } from '@cinna
 import type { Attempt, Provider, ProviderCall } from './providers/provider.js';
 
 /** A request as it was sent, and the response. */
-export interface KeptBody {
+interface KeptBody {
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly provider: string;

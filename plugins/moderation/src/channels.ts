@@ -33,7 +33,7 @@ const STAFF =
   P.KickMembers |
   P.BanMembers;
 
-export const SLOWEST_MS = 21_600_000;
+const SLOWEST_MS = 21_600_000;
 
 /** A channel's previous overwrite; all zero when there was none. */
 interface Saved {

@@ -98,7 +98,7 @@ interface PurgeOptions {
  * Deletes messages: in bulk where Discord allows it, one by one when they are older than two weeks. Messages that no longer exist count as deleted. A channel
  * has at most one purge at a time. @throws UserError while another purge runs
  */
-export type DeleteMessages = (channelId: string, ids: readonly string[], options: PurgeOptions) => Promise<Purged>;
+type DeleteMessages = (channelId: string, ids: readonly string[], options: PurgeOptions) => Promise<Purged>;
 
 export function createDeleteMessages(client: Client): DeleteMessages {
   const busy = new Set<string>();

@@ -311,7 +311,7 @@ const PAUSE = String.raw`\s*(?:[,:;!?…—–،؛؟，、：；！？।]|\s-|\
  * or by a question that begins with the name. A name within a sentence does not address it.
  * @example callsBy('Judy', 'hallo Judy, bist du da?') // true
  */
-export function callsBy(name: string, text: string): boolean {
+function callsBy(name: string, text: string): boolean {
   const plain = sanitizeName(name).replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
   if (plain === '') return false;
   const atBeginning = new RegExp(String.raw`^\s*(?:[\p{L}\p{M}'’]+[\s,，、]+)?@?${plain}${PAUSE}`, 'iu');

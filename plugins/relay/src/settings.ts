@@ -108,7 +108,7 @@ export const settings = {
   }),
 };
 
-export type RelaySettings = Settings<typeof settings>;
+type RelaySettings = Settings<typeof settings>;
 export type GuildRules = z.output<typeof settings.guild>;
 
 /** The settings in a guild; in direct messages, the bot owner's, limited further by the person's. */

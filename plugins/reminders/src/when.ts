@@ -11,7 +11,7 @@ export const LONGEST_TEXT = 1_000;
 const LONGEST_SAID = LONGEST_TEXT + 200;
 
 /** `minutes` counts from midnight, in the reminder's time zone. */
-export type Repeat =
+type Repeat =
   | { readonly kind: 'interval'; readonly everyMs: number }
   | { readonly kind: 'days'; readonly days: number; readonly minutes: number }
   | { readonly kind: 'weekdays'; readonly weekdays: readonly number[]; readonly minutes: number }

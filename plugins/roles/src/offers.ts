@@ -6,7 +6,7 @@ import type { MenuStore, NewBounds } from './menu-store.js';
 import type { Panels } from './panels.js';
 import type { ReactionRoles } from './reaction-roles.js';
 
-export type JoinKind = 'members' | 'bots';
+type JoinKind = 'members' | 'bots';
 
 export type Offers = ReturnType<typeof createOffers>;
 

@@ -107,7 +107,7 @@ const usage = z.object({
 });
 
 /** All persistent data of a task: a worker continues from this alone. */
-export const taskSchema = z.object({
+const taskSchema = z.object({
   id: text,
   actor: z.object({
     userId: text,

@@ -10,7 +10,7 @@ interface Watch {
 }
 
 /** Tells browsers that a page's content has changed, or that they may no longer see it. https://html.spec.whatwg.org/multipage/server-sent-events.html */
-export interface PageEvents {
+interface PageEvents {
   hasRoomFor(userId: string): boolean;
   /** Until the browser disconnects, the session ends, or the person may no longer see the page. @throws as `WebPages.watch` */
   watch(reply: FastifyReply, watch: Watch): Promise<void>;

@@ -55,7 +55,7 @@ const table = {
   slowmode: [429, 20016, 'This action cannot be performed due to slowmode rate limit.'],
 } as const satisfies Record<string, readonly [status: number, code: number, message: string]>;
 
-export type DiscordErrorName = keyof typeof table;
+type DiscordErrorName = keyof typeof table;
 
 /** One error in a form: its path (`['embeds', 0, 'title']`), its code, and Discord's message. */
 export interface FormIssue {
@@ -65,7 +65,7 @@ export interface FormIssue {
 }
 
 /** Nested like the form, with `_errors` at the place of an error. */
-export interface ErrorTree {
+interface ErrorTree {
   [key: string]: ErrorTree | { code: string; message: string }[];
 }
 

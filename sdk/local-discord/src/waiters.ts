@@ -8,7 +8,7 @@ const stopTimer = clearTimeout;
 export const PATIENCE_MS = 10_000;
 
 /** Promises that one call resolves. */
-export interface Waiters {
+interface Waiters {
   /** Rejects with the explanation after `timeoutMs` of real time. */
   wait(timeoutMs: number, explain: () => string): Promise<void>;
   release(): void;

@@ -58,7 +58,7 @@ export interface World {
   readonly notify: (event: LocalEvent) => void;
 }
 
-export interface WorldInit {
+interface WorldInit {
   clock?: Clock;
   keepMessages?: number;
   shards?: number;

@@ -17,7 +17,7 @@ export interface EmbeddingWire {
   reply(vectors: readonly (readonly number[])[], request: EmbeddingRequest): unknown;
 }
 
-export interface EmbeddingRequest {
+interface EmbeddingRequest {
   readonly model: string;
   /** `undefined` for a body that the real API would refuse. */
   readonly texts: readonly string[] | undefined;

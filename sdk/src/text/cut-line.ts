@@ -1,5 +1,5 @@
 /** Where a line that is too long may be cut, and what a cut there must not do. */
-export interface LineCut {
+interface LineCut {
   readonly text: string;
   /** Where the piece starts, and the first place where it may be cut. */
   readonly from: number;

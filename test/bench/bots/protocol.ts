@@ -15,7 +15,7 @@ export type Answer =
   | { readonly memory: Memory };
 
 /** The arguments of a bot's process. */
-export interface BotArguments {
+interface BotArguments {
   readonly api: string;
   readonly token: string;
   /** Folder for its data. */

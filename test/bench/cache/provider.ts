@@ -36,7 +36,7 @@ export function costOf({ fresh, read, written5m, written1h }: Billed): number {
   return fresh + 0.1 * read + 1.25 * written5m + 2 * written1h;
 }
 
-export interface PromptCache {
+interface PromptCache {
   /** @throws Error for breakpoints that the API would refuse */
   send(prompt: Prompt, now: number): Billed;
 }

@@ -9,7 +9,7 @@ export interface Finder {
 }
 
 /** The question for all searchers but ours: mentions and "I" are replaced by names, because they cannot resolve them. */
-export function plainQuestion({ text, askedBy, about }: Query, speakers: readonly Speaker[]): string {
+function plainQuestion({ text, askedBy, about }: Query, speakers: readonly Speaker[]): string {
   const nameOf = (id: string | null) => speakers.find((speaker) => speaker.id === id)?.name ?? '';
   const named = text.replaceAll(/<@(\d+)>/g, (_, id: string) => nameOf(id));
   return askedBy === about ? `${named} ${nameOf(about)}` : named;

@@ -1,7 +1,7 @@
 import { type DeliveredBatch, DONE, openQueueHarness } from '../../plugins/relay/queue/harness.js';
 import { BOUND, LATENCY_MS, load, RATE_LIMIT_MS } from './load.js';
 
-export interface Drained {
+interface Drained {
   readonly drainMs: number;
   readonly lost: number;
   readonly doubled: number;

@@ -4,7 +4,7 @@ import { DONE, event, FAILED, openQueueHarness } from '../../plugins/relay/queue
 import { LATENCY_MS, RATE_LIMIT_MS } from './load.js';
 
 /** The behaviour of the agent in the other guild. */
-export type Neighbour = 'answers' | 'fails at once' | 'fails after a minute';
+type Neighbour = 'answers' | 'fails at once' | 'fails after a minute';
 
 const EVERY_MS = 500;
 const CHANNELS = 6;

@@ -3,7 +3,7 @@ import { CHANNELS, EVENTS, LATENCY_MS, load, RATE_LIMIT_MS } from './load.js';
 const TICK_MS = 1_000;
 const REQUEUED_MS = 1_000;
 
-export interface SeedRun {
+interface SeedRun {
   readonly drainMs: number;
   /** Number of channels in which events were delivered out of order. */
   readonly disordered: number;

@@ -4,7 +4,7 @@ import type { TestServer } from '../../support/postgres.js';
 import { NO_LOG } from '../no-log.js';
 import { stateOf } from './costs.js';
 
-export interface MembershipOptions {
+interface MembershipOptions {
   readonly machines: number;
   readonly groups: number;
   /** Duration of a group's start. */

@@ -4,7 +4,7 @@ import type { Clock } from '@cinnabar/sdk';
 /** Timers within this time count as simultaneous. */
 const GRAIN_MS = 0.25;
 
-export interface VirtualTime extends Clock {
+interface VirtualTime extends Clock {
   /** Advances the time as fast as possible, running the timers that fall due and the code that follows from them. */
   pass(ms: number): Promise<void>;
 }

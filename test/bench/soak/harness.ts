@@ -11,7 +11,7 @@ import { callTool, type ModelScript, say, startOpenAiStandIn } from '@cinnabar/l
 import { createDice, type Dice, weighted } from '../../campaign/confirm/dice.js';
 
 /** Five guilds with hundreds of members who write to each other and to the bot. */
-export interface SoakHarness extends AsyncDisposable {
+interface SoakHarness extends AsyncDisposable {
   readonly discord: LocalDiscord;
   readonly application: LocalApplication;
   /** The bot's configuration of its model. */

@@ -1,6 +1,6 @@
 import type { LocalDiscord } from '@cinnabar/local-discord';
 
-export interface DiscordFault {
+interface DiscordFault {
   readonly name: string;
   inject(discord: LocalDiscord): void;
 }

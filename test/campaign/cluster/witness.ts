@@ -10,7 +10,7 @@ const WATCHED = {
 } as const;
 
 /** A write by a process that did not hold the group any more. */
-export interface VoidWrite {
+interface VoidWrite {
   readonly table: string;
   readonly group: number;
   readonly writer: string;

@@ -2,7 +2,7 @@ import type { Driver } from '@cinnabar/core';
 import type { Dice } from './dice.js';
 
 /** A disk on which the campaign controls the duration of each write, and which can fail. */
-export interface SlowDriver extends Driver {
+interface SlowDriver extends Driver {
   /** Executes one of the waiting writes, or makes it fail. Returns `false` when none waits. */
   step(): boolean;
   /** Drops the waiting writes, whose promises never settle: the process is dead. */

@@ -18,7 +18,7 @@ interface Expectation {
   readonly notice?: true;
 }
 
-export const EXPECTED = {
+const EXPECTED = {
   command: { wordWithinMs: 20 * SECOND },
   question: { wordWithinMs: MINUTE, answerWithinMs: 3 * MINUTE },
   persona: { wordWithinMs: MINUTE, answerWithinMs: 3 * MINUTE },

@@ -29,7 +29,7 @@ export const SURFACES = {
   goal: TEXTS,
   answer: TEXTS,
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
-export type Surface = keyof typeof SURFACES;
+type Surface = keyof typeof SURFACES;
 
 /** One text on one surface. */
 export interface Attempt {

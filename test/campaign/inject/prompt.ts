@@ -1,7 +1,7 @@
 import { LINE_END } from './transcript.js';
 
 /** The content of a prompt for an agent, parsed by its format only: every line has to be one of the prompt's own, or continue a member's text. */
-export interface ReadPrompt {
+interface ReadPrompt {
   /** All messages in the prompt: reply chain, current message, several messages. */
   readonly said: readonly Said[];
   readonly files: readonly string[];

@@ -38,7 +38,7 @@ export const DOCUMENT_NAMES = [
 export const pathOf = (name: DocumentName): DocumentPath => PATHS[name];
 
 /** The documents of the campaign, through a plugin's interface. */
-export interface Campaigning {
+interface Campaigning {
   read(name: DocumentName): Promise<State>;
   carryOut(operation: Operation): Promise<void>;
 }

@@ -14,7 +14,7 @@ interface Tracked {
  * Tracks the possible contents of documents. Operations on one document are executed in the order in which they were started, so after a kill it contains the
  * result of the last acknowledged one, or of a later one. Its copy is at least as new as the last acknowledged one.
  */
-export interface Expectations {
+interface Expectations {
   damaged(damage: Damage): void;
   written(seed: number, witness: Witness): void;
   /** Records the content that was found. @returns `false` when it is not possible */

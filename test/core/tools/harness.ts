@@ -141,7 +141,6 @@ export function openToolHarness({ driver = createMemoryDriver(), ids = countingI
     load,
   };
 }
-export type ToolHarness = ReturnType<typeof openToolHarness>;
 
 /** A tool that records its inputs. */
 export function recordingTool(runs: unknown[], more: Partial<ToolDefinition> = {}): ToolDefinition {

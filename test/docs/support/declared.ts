@@ -77,7 +77,7 @@ function readSettings(): Declared['settings'] {
 }
 
 /** `  cinnabar NAME …` begins the help of a command, which the following indented lines continue. */
-export function readHelp(help: string): Pick<Declared, 'commandLine' | 'pluginCommands'> {
+function readHelp(help: string): Pick<Declared, 'commandLine' | 'pluginCommands'> {
   const entries = [...help.matchAll(/^ {2}cinnabar ([a-z|]+)(.*(?:\n {4}.*)*)/gm)];
   const names = [...new Set(entries.flatMap(([, name = '']) => name.split('|')))];
   const optionsOf = (name: string) =>

@@ -23,7 +23,7 @@ const TODAY = Date.UTC(2026, 10, 23, 10);
 const pool = createDefinitionPool();
 
 /** A bot at the local console, as `cinnabar start` opens it without a token. */
-export interface Console extends AsyncDisposable {
+interface Console extends AsyncDisposable {
   readonly host: Host;
   readonly session: Session;
   /** Prints a line that is not a message in Discord. */

@@ -29,7 +29,7 @@ export interface CommandLine {
 
 type Environment = Readonly<Record<string, string>>;
 
-export interface CommandLines {
+interface CommandLines {
   /** Starts `cinnabar start` without the developer's environment. Input stays open until it is ended. */
   start(env: Environment, args?: readonly string[]): CommandLine;
   /** Sends all input to the local Discord of `cinnabar start`, and waits for the end of the process. */

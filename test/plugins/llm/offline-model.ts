@@ -3,7 +3,7 @@ import { Llm, type LlmCompletion, type ModelTool } from '@cinnabar/sdk';
 import { ask, from } from './bench.js';
 
 /** A call that the offline model derives from a sentence. */
-export interface OfflineCall {
+interface OfflineCall {
   readonly name: string;
   readonly input: unknown;
 }

@@ -46,7 +46,7 @@ export interface PersonaHarness extends TestHost {
   hears(text: string, from?: TestHost['alice']): Promise<readonly string[]>;
 }
 
-export interface PersonaHarnessOptions extends Omit<TestHostOptions, 'plugins'> {
+interface PersonaHarnessOptions extends Omit<TestHostOptions, 'plugins'> {
   readonly more?: readonly (string | Plugin)[];
 }
 

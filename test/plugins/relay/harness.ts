@@ -8,7 +8,7 @@ import {
 } from '@cinnabar/local-letta';
 import { createManualClock } from '@cinnabar/sdk/testing';
 
-export interface AgentBotOptions
+interface AgentBotOptions
   extends Partial<Pick<TestHostOptions, 'world' | 'dataDir' | 'env' | 'permissions' | 'clock'>> {
   readonly script?: AgentScript;
   readonly letta?: LettaStandIn;

@@ -1,7 +1,7 @@
 import type { Description } from './validator.js';
 
 /** A correction of the description: where it differs from Discord's documentation, the documentation is right, according to the description's README. */
-export interface Correction {
+interface Correction {
   /** Discord's actual behaviour. */
   readonly because: string;
   /** The documentation of that behaviour. */

@@ -1,7 +1,7 @@
 import type { RestExchange } from '@cinnabar/local-discord';
 import { createOpenApiValidator, type OpenApiValidator } from './validator.js';
 
-export interface ExchangeCheck {
+interface ExchangeCheck {
   /** Records an exchange; it is compared later, so as not to slow down the test. */
   collect(exchange: unknown): void;
   /** Compares and removes the recorded exchanges. @returns a line for each violation of Discord's description */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { REST_EXCHANGES } from '@cinnabar/local-discord';
 
 /** The exchanges of a process that has its own local Discord. */
-export interface ExchangeRecording {
+interface ExchangeRecording {
   /** The environment for the process. */
   readonly env: Readonly<Record<string, string>>;
   /** Publishes the recorded exchanges in this process; called after the end of the recorded one. */

@@ -34,7 +34,7 @@ export type Description = z.infer<typeof description>;
 type Operation = z.infer<typeof operation>;
 
 /** A part of an exchange that violates the description. */
-export interface Violation {
+interface Violation {
   /** The operation, like `POST /channels/:channelId/messages`. */
   readonly operation: string;
   /** `request` or `response 200`. */
@@ -54,7 +54,7 @@ const ID = 'discord-openapi';
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /** Discord's own description of its REST API, with our corrections. */
-export function readDescription(): Description {
+function readDescription(): Description {
   const read = description.parse(JSON.parse(gunzipSync(readFileSync(FILE)).toString('utf8')));
   for (const { correct } of corrections) correct(read);
   return read;

@@ -2,7 +2,7 @@ import { type Language, z } from '@cinnabar/sdk';
 import { type SourceText, sourceTexts, textsOf, translatedMessages, unstyled } from './source-texts.js';
 
 /** A text from the code that the bot sent in English, although its reader might use German. */
-export interface Untranslated extends SourceText {
+interface Untranslated extends SourceText {
   /** The sent text. */
   readonly sent: string;
 }

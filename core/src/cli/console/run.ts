@@ -47,7 +47,7 @@ export interface OpenConsole {
 }
 
 /** Work that goes on beside the console, for the development of a plugin. */
-export interface ConsoleWork {
+interface ConsoleWork {
   /** Called once the bot is ready; what it returns is called before it stops. */
   onOpen(opened: OpenConsole): Promise<() => Promise<void>>;
   /** Receives the warnings and errors of the log, which otherwise go to standard error. */

@@ -80,7 +80,7 @@ async function writeFiles(
 
 const NEW_FILE_MODE = 0o644;
 
-export interface TargetOptions {
+interface TargetOptions {
   readonly dryRun: boolean;
   readonly overwrite: boolean;
   /** The path as people know it. */
@@ -93,7 +93,7 @@ export interface TargetOptions {
  * file as it was is kept beside it.
  * @returns the keys that were (or would be) written
  */
-export async function addToFile(
+async function addToFile(
   path: string,
   values: Readonly<Record<string, unknown>>,
   { dryRun, overwrite, shown, from }: TargetOptions,
@@ -188,7 +188,7 @@ export interface Findings {
   };
 }
 
-export function createFindings(): Findings {
+function createFindings(): Findings {
   const leftOut: string[] = [];
   const conflicts: string[] = [];
   const notes: string[] = [];

@@ -12,7 +12,7 @@ import { checkSources, checkTypes, placed } from './source-checks.js';
 import type { TrialResult, TrialTask } from './trial.js';
 import type { TrialMessage } from './trial-process.js';
 
-export interface CheckOptions {
+interface CheckOptions {
   /** How often it is reloaded to detect leaks; 0: not at all. */
   readonly reloads: number;
   readonly env: Readonly<Record<string, string | undefined>>;

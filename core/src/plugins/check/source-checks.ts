@@ -257,7 +257,7 @@ export async function checkTypes(folder: string, entry: string): Promise<readonl
 }
 
 /** The project's own TypeScript compiler. */
-export interface Compiler {
+interface Compiler {
   /**
    * Checks the types of the whole project; writes nothing.
    * @returns what it prints, `src/index.ts(7,3): error TS2322: Type …` a line; `undefined` when it was stopped by the signal

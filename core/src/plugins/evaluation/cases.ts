@@ -13,7 +13,7 @@ export interface EvaluationCase {
   readonly offered: readonly string[];
 }
 
-export interface CaseOptions {
+interface CaseOptions {
   /** How many tools of other plugins are offered beside those of the plugin. */
   readonly distractors: number;
   /** The same seed gives the same cases. */
@@ -24,7 +24,7 @@ export interface CaseOptions {
 }
 
 /** The members, roles and channels of the server that the requests mention. */
-export interface Scenery {
+interface Scenery {
   readonly memberId: string;
   readonly channelId: string;
   readonly roleId: string;
@@ -33,7 +33,7 @@ export interface Scenery {
 }
 
 /** A plugin's additions to the examples of its tools. */
-export interface OwnEvaluations {
+interface OwnEvaluations {
   readonly plugin: string;
   readonly evaluations: readonly Evaluation[];
 }

@@ -29,7 +29,7 @@ export interface Answer {
   readonly ms: number;
 }
 
-export interface EvaluateOptions {
+interface EvaluateOptions {
   readonly llm: Pick<Llm, 'complete' | 'traits'>;
   /** A route as the owner writes it; what is configured when it is left out. */
   readonly model: string | undefined;

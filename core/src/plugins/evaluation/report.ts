@@ -2,7 +2,7 @@ import { formatCount, formatUsd } from '@cinnabar/sdk';
 import type { Answer } from './evaluate.js';
 
 /** A model's results in numbers. Failures of the provider are counted separately. */
-export interface Score {
+interface Score {
   readonly asked: number;
   /** Cases with an expected tool. */
   readonly forTool: number;
@@ -33,7 +33,7 @@ export interface ModelReport {
   readonly notAsked: number;
 }
 
-export interface Mistake {
+interface Mistake {
   readonly plugin: string;
   readonly say: string;
   /** `null` when no tool is expected. */

@@ -51,7 +51,7 @@ export type InstalledDocument = z.output<typeof documentSchema>;
 /** Limit; versions that were removed long ago are forgotten. */
 const MOST_KNOWN = 2_000;
 
-export interface InstalledStore {
+interface InstalledStore {
   readonly root: string;
   /** @throws CINNABAR_PLUGIN_INVALID when it cannot be read */
   read(): Promise<InstalledDocument>;

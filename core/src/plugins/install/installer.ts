@@ -35,7 +35,7 @@ import { createRegistries, isAddress, type RegistryMatch } from './registry-file
 import { type PackageSpec, parseSpec, specText } from './spec.js';
 
 /** The plugin manager of a running bot. */
-export interface RunningPlugins {
+interface RunningPlugins {
   list(): readonly PluginInfo[];
   load(id: string): Promise<unknown>;
   unload(id: string): Promise<unknown>;

@@ -15,7 +15,7 @@ import { type Field, inWords, mentionInWords } from './fields.js';
 const QUOTED = 60;
 
 /** Ids of a named object in the place of the setting, the name without its sign; `undefined` where no names are available. */
-export type FindCalled = (of: SettingMention, name: string) => readonly string[] | undefined;
+type FindCalled = (of: SettingMention, name: string) => readonly string[] | undefined;
 
 /**
  * Parses the value of a setting, or the items of a list, from text.

@@ -279,7 +279,7 @@ interface Place {
 const LONGEST_KEY = 60;
 
 /** Validates values key by key. Invalid ones are left out with a problem. */
-export function readEntries(values: Readonly<Record<string, unknown>>, place: Place): Reading {
+function readEntries(values: Readonly<Record<string, unknown>>, place: Place): Reading {
   const entries = new Map<string, Entry>();
   const problems: Problem[] = [];
 

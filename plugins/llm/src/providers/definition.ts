@@ -61,7 +61,7 @@ export interface ProviderDefinition {
 }
 
 /** The names of a provider's environment variables, for sentences. */
-export interface ProviderVariables {
+interface ProviderVariables {
   readonly key?: string;
   readonly baseUrl?: string;
   readonly model?: string;
@@ -69,7 +69,7 @@ export interface ProviderVariables {
   readonly embeddingModel?: string;
 }
 
-export interface EnvironmentSetup {
+interface EnvironmentSetup {
   /** Whether `auto` may choose it. */
   readonly isSetUp: boolean;
   /** Why it cannot answer: the missing or wrong configuration. */
@@ -83,9 +83,7 @@ export interface EnvironmentSetup {
 }
 
 /** `problem` is appended to `the vendor "NAME"`. */
-export type VendorSetup =
-  | { readonly problem: string }
-  | { readonly problem: undefined; readonly connection: Connection };
+type VendorSetup = { readonly problem: string } | { readonly problem: undefined; readonly connection: Connection };
 
 /** The destination of requests, after settings and environment were resolved. */
 export interface Source {

@@ -83,7 +83,7 @@ interface ServerOptions {
 }
 
 /** The endpoint's own server. */
-export interface EndpointServer {
+interface EndpointServer {
   /** `http://127.0.0.1:8808/mcp` */
   readonly url: string;
   close(): Promise<void>;
@@ -201,7 +201,7 @@ export function createSessions(parts: SessionDependencies): Sessions {
   };
 }
 
-export interface SessionDependencies {
+interface SessionDependencies {
   readonly tools: Tools;
   readonly clock: Clock;
   readonly version: string;

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 const ID = /^\d{1,20}$/;
 
 /** Where the calls of one channel lie: `{botId}/{channelId}`. */
-export function channelPath(botId: string, channelId: string): readonly string[] {
+function channelPath(botId: string, channelId: string): readonly string[] {
   for (const id of [botId, channelId]) if (!ID.test(id)) throw new TypeError(`"${id}" is not an id`);
   return [botId, channelId];
 }
@@ -31,7 +31,7 @@ function endOfHour(timeMs: number): number {
 const HOUR = /^\d{4}-\d{2}-\d{2}-\d{2}$/;
 
 /** One line of a journal of calls. */
-export const recordedUse: z.ZodType<RecordedUse> = z.object({
+const recordedUse: z.ZodType<RecordedUse> = z.object({
   call: z.object({
     id: z.string(),
     name: z.string(),

@@ -17,7 +17,7 @@ import type { SERVER_STATES, ServerReport } from './administration.js';
 import { type Connection, connect } from './connection.js';
 import { endOrphans } from './process-tree.js';
 
-export interface ServersDependencies {
+interface ServersDependencies {
   readonly settings: Readonly<Record<string, ServerSettings>>;
   /** Names this process, the same in each run: letters and digits. */
   readonly owner: string;
@@ -208,7 +208,7 @@ function fingerprintOf({ command, args, env, cwd, url, headers, oauth }: ServerS
 
 type ServerState = (typeof SERVER_STATES)[number];
 
-export interface SupervisorStatus {
+interface SupervisorStatus {
   readonly state: ServerState;
   /** Why it is not running. */
   readonly problem: string | undefined;
@@ -226,7 +226,7 @@ interface Dependencies {
 }
 
 /** Keeps one server running from its first use on. */
-export interface ServerSupervisor {
+interface ServerSupervisor {
   /** The running server; starts it at the first use. @throws UserError when it is down, with the time of the next attempt */
   need(): Promise<Connection>;
   /** Stops it if it runs and starts it, regardless of the back-off. @throws UserError */
@@ -237,7 +237,7 @@ export interface ServerSupervisor {
   stop(): Promise<void>;
 }
 
-export function createSupervisor({ name, clock, log, connect, onUp }: Dependencies): ServerSupervisor {
+function createSupervisor({ name, clock, log, connect, onUp }: Dependencies): ServerSupervisor {
   const backoff: Backoff = createBackoff(clock);
   let state: ServerState = 'not started';
   /** For the owner: may quote the server. */

@@ -124,7 +124,7 @@ const SENTENCE_END = /[.!?…。！？؟।\n]["'”’)\]]*\s*$/u;
  * @param before what the message said, where that is known
  * @example revised('Alice lives in Watson.', 'I live in Watson', 'I live in Heywood') // 'Alice lives in Heywood.'
  */
-export function revised(memory: string, before: string | undefined, after: string): string | undefined {
+function revised(memory: string, before: string | undefined, after: string): string | undefined {
   if (before === undefined) return sameWords(memory, after) ? memory : undefined;
   const hunks = hunksOf(before, after);
   if (hunks === undefined) return undefined;

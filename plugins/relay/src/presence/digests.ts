@@ -19,7 +19,7 @@ export const digests = {
     at: z.number(),
   }),
 } as const;
-export type StoredDigest = z.output<typeof digests.schema>;
+type StoredDigest = z.output<typeof digests.schema>;
 
 interface Gathering extends StoredDigest {
   /** Messages since this process knows of the digest. */

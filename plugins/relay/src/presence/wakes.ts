@@ -112,7 +112,7 @@ interface Plan {
  * @param timeZone of the times of day
  * @throws UserError when it is none of these
  */
-export function readPlan(text: string, timeZone: string): Plan {
+function readPlan(text: string, timeZone: string): Plan {
   const words = /^every\s+(.+)$/iu.exec(text.trim())?.[1]?.trim().toLowerCase() ?? '';
   return readInterval(words) ?? readTimes(words, timeZone) ?? unreadable();
 }

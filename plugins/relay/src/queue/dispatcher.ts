@@ -16,7 +16,7 @@ export interface Stall {
   readonly problem: 'no worker' | 'not woken' | 'attempt does not end';
 }
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly bound: () => FairBounds;

@@ -2,7 +2,7 @@ import { translated } from '@cinnabar/sdk';
 import type { Background, Call, Line, Step, Task } from '../task.js';
 
 /** Replaces the result of a tool that may no longer be shown. */
-export const NOT_SHOWN = '(What this returned came from a place that may not be read here now, or was deleted there.)';
+const NOT_SHOWN = '(What this returned came from a place that may not be read here now, or was deleted there.)';
 
 /** Replaces text that the model wrote after it had seen such a result. */
 const WITHHELD = '(withheld: written after something was read that may not be shown here now)';

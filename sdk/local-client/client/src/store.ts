@@ -5,7 +5,7 @@ import { useContext, useEffect, useState } from 'preact/hooks';
 import { type Connection, type ConnectionState, connect } from './connection';
 import { t } from './texts';
 
-export interface OpenModal {
+interface OpenModal {
   interaction: string;
   modal: APIModalInteractionResponseCallbackData;
 }

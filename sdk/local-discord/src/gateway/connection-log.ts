@@ -19,7 +19,7 @@ export interface ConnectionAttempt {
 }
 
 /** Sums over the logged attempts. */
-export interface ConnectionCounts {
+interface ConnectionCounts {
   readonly identifies: number;
   readonly resumes: number;
   /** IDENTIFYs and RESUMEs that were not granted. */

@@ -11,9 +11,9 @@ import { isRole } from '../state/guilds.js';
 import { isUser, type OptionValue } from '../state/users.js';
 import type { World } from '../world.js';
 
-export type BasicOption = APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>;
+type BasicOption = APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>;
 
-export interface OptionContext {
+interface OptionContext {
   world: World;
   channel: LocalChannel;
   referred: Referred;

@@ -14,7 +14,7 @@ interface Bucket {
   resetAt: number;
 }
 
-export interface RateLimitDecision {
+interface RateLimitDecision {
   headers: Record<string, string>;
   /** Set when the request is refused: seconds until the next attempt, and whether all requests have to wait. */
   refused?: { retryAfterSeconds: number; global: boolean };

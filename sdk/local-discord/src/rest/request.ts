@@ -69,7 +69,7 @@ export interface RestContext {
 }
 
 /** The caller: a bot, a user through an application, or unknown. */
-export interface Requester {
+interface Requester {
   readonly application?: LocalApplication | undefined;
   readonly person?: LocalUser | undefined;
 }

@@ -14,7 +14,7 @@ import { isVisible, type ReadMarks, seenMessage, snapshotFor } from './view.js';
 
 const PAGE = 50;
 
-export interface ActContext {
+interface ActContext {
   readonly world: World;
   readonly user: LocalUser;
   readonly marks: ReadMarks;

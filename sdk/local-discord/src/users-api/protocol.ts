@@ -144,7 +144,7 @@ export type UserEvent =
   | { event: 'clock'; now: number };
 
 /** The response to each act. */
-export interface ActResults {
+interface ActResults {
   snapshot: Snapshot;
   ping: { now: number };
   messages: { messages: APIMessage[]; more: boolean };

@@ -26,7 +26,7 @@ export interface UsersApiOptions {
   advance?: (ms: number) => Promise<void>;
 }
 
-export interface UsersApi {
+interface UsersApi {
   readonly key: string;
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   close(): void;

@@ -37,7 +37,7 @@ const NODE = z.looseObject({
   items: z.unknown().optional(),
 });
 
-export interface TokenCounts {
+interface TokenCounts {
   readonly input: number;
   readonly output: number;
   readonly cached: number;

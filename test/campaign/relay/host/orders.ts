@@ -1,6 +1,6 @@
 /** Members' requests to the agents: to post something, to call a tool with approval first, or only to write a text. */
 export const VERBS = ['post', 'wipe', 'say'] as const;
-export type Verb = (typeof VERBS)[number];
+type Verb = (typeof VERBS)[number];
 
 export interface Order {
   readonly number: number;

@@ -49,7 +49,7 @@ export function loaderIn(cacheDir: string, builtPlugins?: BuiltAhead) {
   return createLoader({ cacheDir, hostVersion: '0.1.0', ...(builtPlugins === undefined ? {} : { builtPlugins }) });
 }
 
-export interface HouseOptions {
+interface HouseOptions {
   readonly discover?: Discover;
   readonly loader?: ReturnType<typeof loaderIn>;
   readonly guards?: { known: readonly KnownGuard[] };

@@ -25,7 +25,7 @@ export const TRAITS: ModelTraits = {
 
 const IDS = new Map([['Claude', SELF.id]]);
 
-export type Spoken = Partial<Omit<HistoryMessage, 'author'>> & { readonly author?: Partial<HistoryMessage['author']> };
+type Spoken = Partial<Omit<HistoryMessage, 'author'>> & { readonly author?: Partial<HistoryMessage['author']> };
 
 /** A message of Alice, Bob …, or of the bot, `Claude`. */
 export function said(who: string, content: string, more: Spoken = {}): HistoryMessage {

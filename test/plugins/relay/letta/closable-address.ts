@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** A second address of a server. It refuses connections until it is opened, and again after it is closed. */
-export interface ClosableAddress extends AsyncDisposable {
+interface ClosableAddress extends AsyncDisposable {
   readonly baseUrl: string;
   open(): Promise<void>;
   /** Cuts the current connections. */

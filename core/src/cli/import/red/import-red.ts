@@ -240,7 +240,7 @@ function reportText(red: RedData, sections: readonly Section[], dryRun: boolean)
 }
 
 /** The services that write what applies in all servers of Red. */
-export interface GlobalChoices extends ImportFindings {
+interface GlobalChoices extends ImportFindings {
   readonly accessRules: AccessRules;
   readonly ownerState: OwnerState;
   readonly plugins: GuildChoices['plugins'];
@@ -252,7 +252,7 @@ export interface GlobalChoices extends ImportFindings {
  * Takes over what Red's owner has chosen for all servers, as rules of the bot's owner. These override the rules of servers. So rules that Red evaluates last
  * (its default rules and those about a server, a role or a channel) become rules of the servers concerned.
  */
-export async function importEverywhere(red: RedData, parts: GlobalChoices): Promise<void> {
+async function importEverywhere(red: RedData, parts: GlobalChoices): Promise<void> {
   const { blacklist, whitelist, disabled_commands: disabled } = recordOf(red.core.groups.GLOBAL);
   for (const id of listOf(blacklist)) await deny('blocklist', { kind: 'user', id }, parts);
   const admitted = listOf(whitelist);

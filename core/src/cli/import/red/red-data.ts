@@ -106,7 +106,7 @@ export function dataOf(
 export const EVERYWHERE = '0';
 
 /** The keys of Red's core for the whole bot that become rules of the bot's owner. */
-export const OWNER_KEYS: readonly string[] = ['blacklist', 'whitelist', 'disabled_commands'];
+const OWNER_KEYS: readonly string[] = ['blacklist', 'whitelist', 'disabled_commands'];
 
 /** Data of a cog that belong to no server and have no place here: its global settings, and its data about users and roles. */
 export function outsideGuilds({ name, groups }: CogData): readonly string[] {

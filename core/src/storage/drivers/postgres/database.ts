@@ -116,7 +116,7 @@ export function createPostgresDriver(options: DatabaseOptions): Driver {
 export const LEAST_SERVER = 13;
 
 /** The state of a database. */
-export interface DatabaseFacts {
+interface DatabaseFacts {
   /** As the server reports it: `16.4`. */
   readonly server: string;
   readonly major: number;

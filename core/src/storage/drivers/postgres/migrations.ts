@@ -248,10 +248,10 @@ const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
-export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));
+const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));
 
 /** The state of the tables. */
-export interface SchemaState {
+interface SchemaState {
   /** 0 when there are none yet. */
   readonly version: number;
   readonly oldestCode: number;

@@ -465,7 +465,7 @@ function encodeBody({ version, data }: Stored): string {
 }
 
 /** Segments joined by `/`; a slash in a segment, and the one character that PostgreSQL cannot store, are written as `%xx`. */
-export function encodePath(path: DocumentPath): string {
+function encodePath(path: DocumentPath): string {
   return path.map((segment) => segment.replaceAll('%', '%25').replaceAll('/', '%2F').replaceAll('\0', '%00')).join('/');
 }
 

@@ -16,7 +16,7 @@ import { type Doubt, type Match, needsId, readable, readUtterance } from './matc
  * A model that needs no key and no network. It parses the last message as one of the offered tools' examples; after a tool's result it repeats that result;
  * otherwise it explains what it is and what it can do.
  */
-export function createOfflineProvider(random: Random): Provider {
+function createOfflineProvider(random: Random): Provider {
   return {
     name: 'offline',
     modes: ['chat'],

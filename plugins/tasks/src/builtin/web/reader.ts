@@ -31,7 +31,7 @@ interface UrlRules {
   readonly isPublic?: (address: string) => boolean;
 }
 
-export interface WebReaderOptions extends UrlRules {
+interface WebReaderOptions extends UrlRules {
   /** Default: the system's resolver. */
   readonly resolve?: ResolveName;
   readonly clock: Clock;
@@ -148,7 +148,7 @@ const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   br: createBrotliDecompress,
 };
 
-export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
+const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 /**
  * Reads a body up to `mostBytes`, counted before and after decompression: a small body that unpacks to a huge one is stopped there.
@@ -197,13 +197,13 @@ export function letGo(body: Readable): void {
 const HTML = /^(text\/html|application\/xhtml\+xml)$/;
 const PLAIN = /^(text\/[\w.+-]+|application\/([\w.+-]+\+)?(json|xml)|application\/(yaml|x-yaml|toml|ld\+json))$/;
 
-export interface PageType {
+interface PageType {
   readonly isHtml: boolean;
   readonly charset: string;
 }
 
 /** @throws UserError for content that is not text, before any of it is read */
-export function readContentType(contentType: string): PageType {
+function readContentType(contentType: string): PageType {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length) ?? 'utf-8';
   const isHtml = HTML.test(type);
