@@ -24,7 +24,7 @@ const CHANGES_PER_SECOND = 6;
 const FACTOR = 2;
 
 describePostgres('the simulation of a large cluster', () => {
-  it('has three processes write as much as three real ones do, under the same traffic', async function () {
+  it('computes as many writes for three processes as three real ones make under the same traffic', async function () {
     this.timeout(120_000);
     const real = await playReal();
     const simulated = await simulateTraffic(

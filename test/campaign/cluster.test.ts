@@ -38,7 +38,7 @@ describe('the judge of the cluster campaign', () => {
   };
   const changed = '`word` of `tally` is `w1` for this server now.';
 
-  it('finds nothing where each was answered once', async () => {
+  it('finds no violation when each command was answered once', async () => {
     const said: readonly Said[] = [
       ['tally', 1, [['tally 1', 2]]],
       ['repeat', 2, [['I was interrupted', 3]]],
@@ -49,7 +49,7 @@ describe('the judge of the cluster campaign', () => {
     expect(await found(said, 1)).to.deep.equal([]);
   });
 
-  it('finds what was never answered, twice, or wrongly', async () => {
+  it('finds commands without an answer, with two answers, and with a wrong answer', async () => {
     expect((await found([['repeat', 1, []]], 0)).join()).to.include('never answered');
     const twice: Said = [
       'tally',

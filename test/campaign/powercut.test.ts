@@ -55,7 +55,7 @@ describe('a disk whose power is cut', () => {
   });
 });
 
-describe('the count of letters that may wait', () => {
+describe('the expected number of waiting letters', () => {
   /** Five letters, of which two had not arrived when the queue was cleared, and five more. */
   const clearedInBetween = (answer: string) => {
     const letters = createLetters();
@@ -67,7 +67,7 @@ describe('the count of letters that may wait', () => {
     return letters;
   };
 
-  it('includes those that came in after the queue was cleared, but none that was dropped', () => {
+  it('includes letters that arrived after the queue was cleared, but no dropped ones', () => {
     expect(clearedInBetween('3 messages that were waiting are dropped.').check(7)).to.deep.equal([]);
     expect(clearedInBetween('3 messages that were waiting are dropped.').check(8)).to.deep.equal([
       '8 letters wait, but should 0 to 7',
@@ -76,21 +76,21 @@ describe('the count of letters that may wait', () => {
     expect(clearedInBetween('Nothing was waiting.').check(10)).to.deep.equal([]);
   });
 
-  it('lets none be missing that the bot has told of', () => {
+  it('includes every letter that the bot has reported', () => {
     const letters = clearedInBetween('3 messages that were waiting are dropped.');
     letters.counted(6);
     expect(letters.check(5)).to.deep.equal(['5 letters wait, but should 6 to 7']);
     expect(letters.check(5)).to.deep.equal([]);
   });
 
-  it('takes no answer that drops more than was said, or says something else', () => {
+  it('refuses an answer with more dropped letters than were sent, and an unexpected answer', () => {
     expect(() => clearedInBetween('6 messages that were waiting are dropped.')).to.throw('at most 5 letters');
     expect(() => clearedInBetween('I cannot save anything at the moment.')).to.throw('I cannot save');
   });
 });
 
 describe('a sample of the campaign of power cuts', () => {
-  it('finds nothing missing that was told', async function () {
+  it('finds every confirmed change after the power cuts', async function () {
     // It starts a bot in a separate process three times.
     this.timeout(120_000);
     const { counts, violations } = await powercutCampaign({ seed: 1, rounds: 1, log: () => undefined });

@@ -22,16 +22,16 @@ describe('a sample of the relay campaign', () => {
   });
 });
 
-describe('what the relay campaign takes for given up, and said so', () => {
+describe('orders that the relay campaign counts as given up with a notice', () => {
   const judged = (refused: readonly number[], prompts: readonly (readonly number[])[]) => [
     ...givenUpOf({ channels: [[1, 2, 4, 5], [3]], prompts, refused: new Set(refused) }),
   ];
 
-  it('is all of a prompt whose newest order was replied to', () => {
+  it('are all orders of a prompt whose newest order has a reply', () => {
     expect(judged([4], [[1, 2, 4]]).sort()).to.deep.equal([1, 2, 4]);
   });
 
-  it('is no order of another prompt, nor one that has come after', () => {
+  it('are no orders of other prompts, and no later ones', () => {
     expect(
       judged(
         [2],
@@ -44,7 +44,7 @@ describe('what the relay campaign takes for given up, and said so', () => {
     expect(judged([1], [[1, 2, 4]])).to.deep.equal([1]);
   });
 
-  it('is what was never sent in the channel before an order that was replied to', () => {
+  it('are the unsent orders in the channel before an order with a reply', () => {
     expect(judged([5], [[1, 2]]).sort()).to.deep.equal([4, 5]);
     expect(judged([5], [[4]])).to.deep.equal([5]);
     expect(judged([2], []).sort()).to.deep.equal([1, 2]);

@@ -116,7 +116,7 @@ const ANSWERS: Readonly<Record<string, RegExp>> = {
   '!mydata forget everything': /^Done\. I have deleted what I held of you/,
 };
 
-describe('what is typed here in the place of commands of Red', () => {
+describe('the commands that replace those of Red', () => {
   let host: TestHost;
 
   before(async () => {
@@ -161,7 +161,7 @@ describe('what is typed here in the place of commands of Red', () => {
     });
   }
 
-  it('are the forty things of the table, of which the rest say why not', () => {
+  it('are the forty rows of the table, in which every other row explains its difference', () => {
     expect(LINES.map(({ number }) => number)).to.deep.equal(Array.from({ length: 40 }, (_, index) => index + 1));
     for (const { typed, note, title } of LINES)
       if (typed.length === 0) expect(note, title).to.match(/^Not (?:yet|available): /);

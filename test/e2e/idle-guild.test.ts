@@ -5,7 +5,7 @@ import { expect } from 'chai';
 const bundled = readdirSync(new URL('../../../plugins', import.meta.url));
 
 describe('a guild in which nothing was set up', () => {
-  it('costs no look at its documents at a start and in the minutes after, so that a bot in thousands of guilds settles', async () => {
+  it('causes no reads of its documents at a start and in the minutes after it, so that a bot in thousands of guilds becomes idle', async () => {
     const memory = createMemoryDriver();
     const read: string[] = [];
     const driver: MemoryDriver = {

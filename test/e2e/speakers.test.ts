@@ -18,7 +18,7 @@ async function openTalk(script: ModelScript = () => say('Hello.')) {
   };
 }
 
-describe('what the bot says', () => {
+describe('the bot’s messages', () => {
   it('pings only the answered member: not in words of the model, cards, results or errors', async () => {
     let loud = '';
     await using talk = await openTalk(({ text, results }) => {
@@ -142,7 +142,7 @@ function namesFor(body: unknown, words: string): readonly string[] {
 }
 
 for (const { route, provider, api } of ROUTES) {
-  describe(`what the model reads through ${route}`, () => {
+  describe(`the model’s input through ${route}`, () => {
     it('cannot imitate the words of another person', async () => {
       const start = provider === 'openai' ? startOpenAiStandIn : startAnthropicStandIn;
       await using model = await start({ script: () => say('Noted.') });

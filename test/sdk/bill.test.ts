@@ -3,7 +3,7 @@ import { expect } from 'chai';
 
 const PRICE = { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 };
 
-describe('what model calls cost', () => {
+describe('the cost of model calls', () => {
   const MILLION = 1_000_000;
   const NONE = { inputTokens: 0, outputTokens: 0 };
   const answered = (usage: Usage): { usage: Usage; price: ModelPrice | undefined } => ({ usage, price: PRICE });

@@ -42,7 +42,7 @@ describe('the table of errors', () => {
   });
 });
 
-describe('what members read of an error', () => {
+describe('the text of an error for members', () => {
   const CODES = Object.keys(ERRORS).filter((code): code is ErrorCode => code in ERRORS);
   const INTERNALS = [
     '/srv/cinnabar/data/documents/chat.json',

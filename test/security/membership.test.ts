@@ -93,7 +93,7 @@ describe('security: what is read must be the asker’s to read now', () => {
     expect(count() - before).to.equal(1);
   });
 
-  it('who may see what a list shows is decided in the same way, within the reach of where it is asked', async () => {
+  it('access to the entries of a list is decided in the same way, within the scope of the request', async () => {
     const { guild, alice } = host;
     const access = host.resolve(Access);
     const at = { guildId: guild.id, channelId: staff.id };

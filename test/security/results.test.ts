@@ -120,7 +120,7 @@ describe('security: what came from where', () => {
     expect(open).to.not.have.property('audience');
   });
 
-  it('who accepts no direct messages gets nothing, rather than everybody everything', async () => {
+  it('a member who accepts no direct messages gets no answer, instead of a public one', async () => {
     const { alice, general } = host;
     alice.dmsClosed = true;
     await decided(alice, 'discord_read_messages', read(), thumb(alice));

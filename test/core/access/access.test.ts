@@ -35,7 +35,7 @@ describe('access on a real client', () => {
     ]);
   });
 
-  it('counts who has left the team as owner no more, within the hour', async () => {
+  it('removes the ownership of a member who has left the team within an hour', async () => {
     const clock = createManualClock();
     await using crew = await openHarness({ team: true, clock });
     const { access, actor, alice, you, application, discord } = crew;
@@ -129,7 +129,7 @@ describe('access on a real client', () => {
     expect((await access.decide(directly(alice), subject({ bot: ['BanMembers'] }))).allowed).to.equal(false);
   });
 
-  it('leaves a member in time-out nothing but looking on', async () => {
+  it('allows a member in time-out only to read', async () => {
     await using harness = await openHarness();
     const { access, actor, guild, alice, client, discord } = harness;
     guild.giveRole(alice, guild.createRole({ name: 'mod', permissions: ['KickMembers'] }));

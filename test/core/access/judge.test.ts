@@ -56,7 +56,7 @@ const anyPolicy: fc.Arbitrary<AccessPolicy> = fc.record(
 );
 
 describe('judging a policy', () => {
-  it('allows everyone what asks for nothing, and says so', () => {
+  it('allows a request without requirements to everyone, with the reason', () => {
     const decision = decisionOf(ordinary, {});
     expect(decision.allowed).to.equal(true);
     expect(decision.reasons.map(({ text }) => text)).to.deep.equal([

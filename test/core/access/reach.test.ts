@@ -30,8 +30,8 @@ async function openTwoHarnesses(options: Parameters<typeof openHarness>[0] = {})
   return { ...harness, market, cellar, other, far, at, ask };
 }
 
-describe('what takes effect elsewhere', () => {
-  it('is decided for that place: its permissions, and whether it can be seen at all', async () => {
+describe('a request that takes effect in another place', () => {
+  it('is decided by the permissions in that place, and by its visibility', async () => {
     await using harness = await openTwoHarnesses();
     const { actor, alice, guild, market, cellar, at, ask, discord } = harness;
     expect(await ask(actor(alice), at(market))).to.equal('allowed');
@@ -42,7 +42,7 @@ describe('what takes effect elsewhere', () => {
     expect(await ask(actor(alice), { guildId: guild.id })).to.equal('allowed');
   });
 
-  it('stays in its guild, is answered alike for what is hidden, far and not there, and reaches one’s guilds from a direct message', async () => {
+  it('stays in its guild, gets the same answer for hidden, remote and missing objects, and reaches the member’s guilds from a direct message', async () => {
     await using harness = await openTwoHarnesses();
     const { access, actor, alice, bob, application, cellar, other, far, at, ask } = harness;
     const why = async (place: Place) => (await access.decide(actor(alice), reading(place))).reasons;
@@ -60,7 +60,7 @@ describe('what takes effect elsewhere', () => {
     expect(await ask(directly(alice), at(bob.openDm(application), null))).to.equal('reach');
   });
 
-  it('keeps a private thread to its members and to who manages threads', async () => {
+  it('allows a private thread only to its members and to moderators of threads', async () => {
     await using harness = await openTwoHarnesses();
     const { actor, you, alice, bob, general, at, ask, discord } = harness;
     const thread = bob.startThread(general, 'secret', { private: true });
@@ -70,7 +70,7 @@ describe('what takes effect elsewhere', () => {
     expect(await ask(actor(alice), at(thread))).to.equal('reach');
   });
 
-  it('keeps a private thread from a member who was removed from it, also where Discord sends no event for that, and from none who is in it themselves', async () => {
+  it('refuses a private thread to a removed member, also when Discord sends no event about it, and to no current member', async () => {
     await using harness = await openTwoHarnesses({ intents: ['Guilds', 'GuildMessages'] });
     const { access, actor, bob, general, at, ask, client, discord } = harness;
     const thread = bob.startThread(general, 'secret', { private: true });
@@ -84,7 +84,7 @@ describe('what takes effect elsewhere', () => {
     expect((await access.decideFresh(actor(bob, thread.id), reading())).allowed).to.equal(false);
   });
 
-  it('keeps what is said in a voice channel to who may join it', async () => {
+  it('allows the messages of a voice channel only to members who may join it', async () => {
     await using harness = await openTwoHarnesses();
     const { actor, alice, bob, guild, at, ask, discord } = harness;
     const lounge = guild.createChannel({
@@ -107,7 +107,7 @@ describe('an agent with an identity', () => {
     return { ...home, identity: 'relay:v' };
   };
 
-  it('goes no further than the channels, with their threads, and the tools that it was granted', async () => {
+  it('reaches only the granted channels, with their threads, and the granted tools', async () => {
     await using harness = await openTwoHarnesses();
     const { access, guild, general, market, you, at, ask, discord } = harness;
     const agent = grantTo(harness);
@@ -134,7 +134,7 @@ describe('an agent with an identity', () => {
     expect(await ask(agent, at(market))).to.equal('identity');
   });
 
-  it('is out at once when its grant is withdrawn, and was never in where it has none', async () => {
+  it('loses its access at once with the grant, and has none without a grant', async () => {
     await using harness = await openTwoHarnesses();
     const { access, other, far, general, at, ask, identities } = harness;
     const agent = grantTo(harness);

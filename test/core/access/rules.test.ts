@@ -88,7 +88,7 @@ describe('rules about everything', () => {
     expect(whoIgnores(['allow everything for user ann'], ['deny everything for user ann'])).to.equal('guild');
   });
 
-  it('can be about all servers but some, without direct messages', () => {
+  it('can apply to all servers except some, without direct messages', () => {
     const listed = ['deny everything for guilds', 'allow everything for guild city'];
     expect(whoIgnores(listed, [])).to.equal(undefined);
     expect(whoIgnores(listed, [], { guildId: 'elsewhere' })).to.equal('owner');

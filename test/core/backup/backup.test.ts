@@ -73,7 +73,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
 }
 
 describe('a backup', () => {
-  it('brings every file back byte by byte, whatever is in it, for its owner alone', async () => {
+  it('restores every file byte for byte, with any content, readable only by its owner', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.dictionary(
@@ -111,7 +111,7 @@ describe('a backup', () => {
     );
   });
 
-  it('keeps what is not data as it is, and what was there aside', async () => {
+  it('leaves files that are not data unchanged, and sets the replaced data aside', async () => {
     using here = await world();
     const { aside } = await restored(here.file, here.dataDir);
     expect(aside).to.equal(join(here.dataDir, 'before-restore-19700101T000000Z'));
@@ -315,7 +315,7 @@ describe('restoring a backup', () => {
     expect(await refusal(restored(join(here.folder.path, 'none'), here.dataDir))).to.include('cannot be read');
   });
 
-  it('is brought to its end by the next start wherever it was interrupted', async () => {
+  it('is completed by the next start after an interruption at any moment', async () => {
     const { rename } = promises;
     let done = false;
     for (let at = 0; !done; at += 1) {
@@ -341,7 +341,7 @@ describe('restoring a backup', () => {
     }
   });
 
-  it('is whole where the system takes a part of what is written at a time', async () => {
+  it('is complete when the system writes only a part of the data at a time', async () => {
     using here = await world();
     const { open } = promises;
     promises.open = async (...args) => {

@@ -50,7 +50,7 @@ async function world() {
 }
 
 describePostgres('a backup of data in PostgreSQL', () => {
-  it('holds what the database holds, and none of what files held before, and leaves nothing behind', async () => {
+  it('contains the database’s data, no earlier files, and leaves no temporary data', async () => {
     await using bot = await world();
     const before = filesIn(bot.dataDir);
     const { files } = await bot.backUp();

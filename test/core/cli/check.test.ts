@@ -27,7 +27,7 @@ describe('cinnabar check', () => {
     expect(report.id).to.equal('dice');
   });
 
-  describe('of a plugin that starts', () => {
+  describe('for a plugin that starts', () => {
     // One trial run for all tests, because each starts a whole bot in a separate process.
     let report: CheckReport;
     before(async () => {
@@ -155,7 +155,7 @@ describe('cinnabar check', () => {
     expect(together).to.deep.equal(['types']);
   });
 
-  it('says so where there is no plugin', async () => {
+  it('reports a folder without a plugin', async () => {
     using folder = makeFolder({ 'a.txt': '' });
     const report = await checkPlugin(folder.path, { reloads: 0, env: {}, onStep: () => undefined });
     expect(report.findings.map(lineOf).join()).to.match(

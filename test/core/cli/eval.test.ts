@@ -91,7 +91,7 @@ describe('cinnabar eval', function () {
     return cinnabar(['eval', folder.path, ...args], { cwd: folder.path, env });
   };
 
-  it("asks the examples and evaluations of the folder's plugin, among tools of others, and runs none", async () => {
+  it("sends the examples and evaluations of the folder's plugin with other plugins' tools, and runs no tool", async () => {
     const { code, out, err } = await run(attentive, '--json', '--distractors', '4');
     expect(code).to.equal(0);
     const [report] = printed.parse(JSON.parse(out)).models;
@@ -171,7 +171,7 @@ describe('cinnabar eval', function () {
     expect(report?.notAsked).to.equal(4);
   });
 
-  it('refuses what there is not, and does without a model, in a sentence', async () => {
+  it('refuses unknown names, and a missing model, with a sentence', async () => {
     const refused = async (...args: readonly string[]) => {
       const { code, err } = await run(attentive, ...args);
       expect(code).to.equal(1);

@@ -194,7 +194,7 @@ describe('cinnabar import red', () => {
     ]);
   });
 
-  it('knows commands of Red by names that there are here', async () => {
+  it('maps commands of Red to the names of commands here', async () => {
     const plugins = readdirSync(new URL('../../../../plugins', import.meta.url));
     await using host = await createTestHost({ plugins });
     const known = host.resolve(Commands).names();

@@ -170,7 +170,7 @@ describe('importing from chapter3', () => {
     expect(snapshot(home)).to.deep.equal(before);
   });
 
-  it('as a dry run tells the same and writes nothing', async () => {
+  it('prints the same in a dry run, and writes nothing', async () => {
     using home = makeFolder({ '.env.claude': `DISCORD_TOKEN=${TOKEN}\n` });
     using dir = chapter3();
     const { said } = await importing(home, 'chapter3', dir, { dryRun: true });
@@ -181,7 +181,7 @@ describe('importing from chapter3', () => {
     expect(said).to.include('ANTHROPIC_API_KEY in .env');
   });
 
-  it('leaves tool calls alone while it is not known whose they are', async () => {
+  it('does not import tool calls without a known owner', async () => {
     using home = makeFolder();
     using dir = chapter3();
     const unknown = await importing(home, 'chapter3', dir);
@@ -193,7 +193,7 @@ describe('importing from chapter3', () => {
     expect(known.said).to.include(`claude: 2, into data/bots/claude/tools/${BOT}`);
   });
 
-  it('takes lines in other versions’ words, and counts those that it cannot read', async () => {
+  it('accepts lines in the format of other versions, and counts unreadable ones', async () => {
     using home = makeFolder();
     const older = JSON.stringify({
       call: { id: 7, name: 'roll', input: '2d6', message_id: 900 },

@@ -5,7 +5,7 @@ import { meaningOf, mistakeIn } from './console-harness.js';
 const act = (line: string) => meaningOf(line)?.act;
 
 describe("the console's language", () => {
-  it('says what is no instruction, as @you or as another member', () => {
+  it('sends other lines as messages, as @you or as another member', () => {
     expect(meaningOf('hello everyone')).to.deep.equal({ who: undefined, act: { kind: 'say', text: 'hello everyone' } });
     expect(meaningOf('@alice: hi')).to.deep.equal({ who: 'alice', act: { kind: 'say', text: 'hi' } });
     expect(meaningOf("!ai Add V to my party, he's a Solo")?.act.kind).to.equal('say');
@@ -59,7 +59,7 @@ describe("the console's language", () => {
     expect(act('wait for me')).to.deep.equal({ kind: 'say', text: 'wait for me' });
   });
 
-  it('never fails on what people may type, but for options without a name', () => {
+  it('never fails on typed text, except for options without a name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (line) => {
         expect(mistakeIn(line) ?? 'none').to.be.a('string');
@@ -69,7 +69,7 @@ describe("the console's language", () => {
 });
 
 describe('the console’s instructions', () => {
-  it('refuse what is mistyped with the right form, and say it when it begins with a backslash', () => {
+  it('refuse a mistyped line with the right form, and send it as a message after a backslash', () => {
     const wrong = [
       'wait 61',
       'wait 5 parsecs',

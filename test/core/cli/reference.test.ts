@@ -5,7 +5,7 @@ import { cinnabar } from '../../support/cinnabar.js';
 import { makeFolder } from '../../support/folder.js';
 
 describe('the reference pages', () => {
-  it('are those of the declarations; when they are not: npx cinnabar reference docs/reference', async () => {
+  it('agree with the declarations; otherwise run: npx cinnabar reference docs/reference', async () => {
     using folder = makeFolder();
     expect(await cinnabar(['reference', 'pages'], { cwd: folder.path })).to.include({ code: 0, err: '' });
     const pages = readdirSync(join(folder.path, 'pages'));

@@ -20,7 +20,7 @@ export default definePlugin({
     expect(properties.city).to.deep.equal({ type: 'string', description: 'Where it rains', default: 'Oslo' });
   });
 
-  it('in config/ is that of the bundled plugins; when it is not: npx cinnabar schema config/schema.json', async () => {
+  it('in config/ agrees with the bundled plugins; otherwise run: npx cinnabar schema config/schema.json', async () => {
     using folder = makeFolder();
     const { out, err } = await cinnabar(['schema'], { cwd: folder.path });
     expect(err).to.equal('');

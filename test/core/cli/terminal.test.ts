@@ -14,7 +14,7 @@ import {
 } from './console-harness.js';
 
 describe('the console at a terminal', () => {
-  it('keeps what is being typed whole while messages arrive, whatever comes when', async () => {
+  it('keeps the typed line intact while messages arrive in any order', async () => {
     const step = fc.oneof(
       fc.constantFrom('a', 'b', 'hello ', 'Ω').map((key) => ({ key })),
       fc.constantFrom('m1 Cinnabar: one', 'm2 Cinnabar: two\nlines').map((line) => ({ line })),

@@ -36,7 +36,7 @@ describe('a clock that can be moved forward', () => {
     expect(ran.at(-1)).to.deep.equal(['late', 300]);
   });
 
-  it('lets an answer arrive before the deadline of its request passes', async () => {
+  it('delivers a response before the deadline of its request', async () => {
     const clock = createShiftableClock(createManualClock(0));
     const seen: string[] = [];
     let answer = Promise.resolve();

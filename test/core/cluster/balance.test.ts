@@ -71,7 +71,7 @@ function allStep(cluster: ReturnType<typeof simulate>, rounds: number): void {
 }
 
 describe('cluster: who serves which groups', () => {
-  it('comes to an even share of all groups, whatever has happened, and then rests', () => {
+  it('reaches an even distribution of all groups from any state, and then moves no group', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 24 }), fc.array(event, { maxLength: 80 }), (groups, events) => {
         const cluster = simulate(groups);
@@ -106,7 +106,7 @@ describe('cluster: who serves which groups', () => {
     expect(cluster.moves - before).to.be.at.most(6);
   });
 
-  it('asks for few groups at a time, and leaves them where they are while nobody reaches Discord', () => {
+  it('requests few groups at a time, and moves none while no member reaches Discord', () => {
     const cluster = simulate(16);
     cluster.join('a');
     allStep(cluster, 20);
@@ -124,7 +124,7 @@ describe('cluster: who serves which groups', () => {
     expect(cluster.held('b')).to.equal(16);
   });
 
-  it('leaves what has just moved where it is, and what still starts', () => {
+  it('does not move groups that have just moved or are starting', () => {
     const members = ['a', 'b'].map((id) => ({
       id,
       name: id,
@@ -147,7 +147,7 @@ describe('cluster: who serves which groups', () => {
     expect(planFor('b', { members, leases }).want).to.eql([2]);
   });
 
-  it('hands over a quarter of its groups at a time, and all at once where nobody is left to take them', () => {
+  it('hands over a quarter of its groups at a time, and all at once when no member remains to take them', () => {
     const member = (id: string, isDraining: boolean) => ({
       id,
       name: id,

@@ -25,7 +25,7 @@ async function hostOn(place: TestDatabase, group: number, token: number) {
   };
 }
 
-describePostgres('cluster: what hosts ask of one another', () => {
+describePostgres('cluster: requests between hosts', () => {
   it('is answered by the host of the group, and by all of them', async () => {
     await using database = await testDatabase();
     await using first = await hostOn(database, 0, 1);
@@ -39,7 +39,7 @@ describePostgres('cluster: what hosts ask of one another', () => {
     expect(all.map((one) => (one.ok ? one.answer : one.error))).to.eql([6, 60]);
   });
 
-  it('fails with what members may read, and tells nothing else', async () => {
+  it('fails with a sentence for members, and reveals nothing else', async () => {
     await using database = await testDatabase();
     await using first = await hostOn(database, 0, 1);
     await first.channel.open();
@@ -72,7 +72,7 @@ describePostgres('cluster: what hosts ask of one another', () => {
     expect(carriedOut).to.eql([5]);
   });
 
-  it('is given up soon if no process begins it, and may take long after one has', async () => {
+  it('is given up early unless a process begins it, and may then take long', async () => {
     await using database = await testDatabase();
     await using first = await hostOn(database, 0, 1);
     await first.channel.open();
@@ -87,7 +87,7 @@ describePostgres('cluster: what hosts ask of one another', () => {
     expect(await first.channel.ask(1, double, 5, options)).to.equal(10);
   });
 
-  it('fails when who has begun it takes longer than it may', async () => {
+  it('fails when its execution exceeds the time limit', async () => {
     await using database = await testDatabase();
     await using first = await hostOn(database, 0, 1);
     await first.channel.open();
@@ -117,7 +117,7 @@ describePostgres('cluster: what hosts ask of one another', () => {
     expect(carriedOut).to.eql(Array.from({ length: 20 }, () => 'present'));
   });
 
-  it('fails as soon as the next host of the group is there, when the one that had begun it is gone', async () => {
+  it('fails as soon as the group has its next host, when the executing host is gone', async () => {
     await using database = await testDatabase();
     await using asker = await hostOn(database, 0, 1);
     await asker.channel.open();

@@ -29,7 +29,7 @@ function slowDatabase() {
 const asked = { id: '1574453574199410712', guildId: '1', channelId: '2', userId: '3' };
 
 describe('claims', () => {
-  it('of what waits until its server is known are made before it counts as begun', async () => {
+  it('of an event that waits for its server’s state are made before the event counts as begun', async () => {
     const { order, goOn, database } = slowDatabase();
     const claims = claimsOn(database, heldLease(), createManualClock());
     let known: () => void = () => undefined;
@@ -45,7 +45,7 @@ describe('claims', () => {
     expect(order.slice(0, 2)).to.deep.equal(['claimed', 'begun']);
   });
 
-  it('that the database could not take are made later where the member has heard nothing yet', async () => {
+  it('that the database could not accept are made later, unless the member has an answer', async () => {
     const clock = createManualClock();
     const order: string[] = [];
     const write = async (changes: string) => {

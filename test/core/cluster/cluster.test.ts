@@ -79,7 +79,7 @@ describePostgres('cluster: leases', () => {
     expect(next.isHeld()).to.equal(true);
   });
 
-  it('that were given back are free at once, for the one who asked first', async () => {
+  it('that were released are free at once, for the first requester', async () => {
     await using database = await testDatabase();
     await using one = await processOn(database, 'one');
     await using other = await processOn(database, 'other');
@@ -94,7 +94,7 @@ describePostgres('cluster: leases', () => {
     expect((await taken(other.leases.take(2))).token).to.equal(3n);
   });
 
-  it('whose holder was only away from the database are not taken by one who was away as well', async () => {
+  it('whose holder had lost only its database connection are not taken by a process that had lost it as well', async () => {
     await using database = await testDatabase();
     await using one = await processOn(database, 'one');
     await using other = await processOn(database, 'other');
@@ -119,7 +119,7 @@ describePostgres('cluster: leases', () => {
   });
 });
 
-describe('cluster: what a process that died has left', () => {
+describe('cluster: the groups of a process that died', () => {
   /** One process beside a dead one whose lease ends after the given time. Resolves with the times of its look-ups and of its attempt to take the lease. */
   const watch = async (endsAfterMs: number, isAway: (look: number) => boolean = () => false) => {
     const clock = createManualClock();
@@ -174,17 +174,17 @@ describe('cluster: what a process that died has left', () => {
     return { looks: looks.slice(0, -1), takenAt: takes[0] };
   };
 
-  it('is looked for when it is free, while leases are renewed as ever', async () => {
+  it('are searched for when they become free, while leases are renewed as usual', async () => {
     expect(await watch(2_700)).to.deep.equal({ looks: [0, 2_000, 2_720], takenAt: 2_720 });
   });
 
-  it('is not asked for all the time while the database is away', async () => {
+  it('are not requested continuously while the database is unreachable', async () => {
     const { looks } = await watch(500, (look) => look > 1 && look < 4);
     expect(looks).to.deep.equal([0, 520, 2_520, 4_520]);
   });
 });
 
-describePostgres('cluster: what it agrees on', () => {
+describePostgres('cluster: its layout', () => {
   it('keeps the groups of its first start, and follows the shards that Discord recommends while it stands still', async () => {
     await using database = await testDatabase();
     await using one = await processOn(database, 'one');
@@ -306,7 +306,7 @@ describePostgres('cluster: processes', () => {
     expect(hosts.events).to.eql([]);
   });
 
-  it('say again what they serve when the database was away in that moment', async () => {
+  it('report again which groups they serve when the database was unreachable at that moment', async () => {
     await using database = await testDatabase();
     const hosts = scriptedHosts();
     let failures = 1;

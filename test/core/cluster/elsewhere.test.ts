@@ -159,7 +159,7 @@ describePostgres('cluster: tools that are called in a direct message and reach s
     }
   }).timeout(60_000);
 
-  it('are refused by the process that was asked when they name a place that there is not', async () => {
+  it('are refused by the requesting process when the place does not exist', async () => {
     await using two = await createTwoProcesses();
     const { call, places, near } = two;
     looked.length = 0;

@@ -178,7 +178,7 @@ describePostgres('cluster: processes that serve a bot together', () => {
       .and.to.satisfy(([text]: string[]) => text?.includes('I was interrupted'));
   }).timeout(60_000);
 
-  it('fill in what a process that is gone has left as "thinking"', async () => {
+  it('answer interactions that a dead process has left as "thinking"', async () => {
     await using world = await createClusterWorld({ groups: 1, guilds: 1 });
     const one = world.member('one', [counter]);
     await one.start();

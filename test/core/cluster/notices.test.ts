@@ -84,7 +84,7 @@ describe('cluster: notices to the owners', () => {
     expect(sent).to.eql(['⚠️ The disk is full. Free some space.', '⚠️ The database is away. Look at it.']);
   });
 
-  it('count what one host has met again, and what others meet much later', async () => {
+  it('count repeated causes in one host, and much later ones in others', async () => {
     const { sent, first, other, pass } = setUp();
     const [zero, one, two] = [await first(), await other(1), await other(2)];
     for (const host of [zero, one, two, one]) host.alert(FULL);
@@ -121,7 +121,7 @@ describe('cluster: notices to the owners', () => {
     expect(sent[0]).to.include('The database is away. (<t:').and.to.include('The disk of *** is full. (<t:');
   });
 
-  it('are told once when they were taken and the answer was lost, also by the next host', async () => {
+  it('are sent once when the acknowledgement was lost, also by the next host', async () => {
     const { sent, wire, first, other, pass } = setUp();
     const zero = await first();
     const one = await other(1);

@@ -116,7 +116,7 @@ describePostgres('the doctor of a cluster', () => {
   }).timeout(60_000);
 });
 
-describe('what the doctor says of processes', () => {
+describe('the doctor’s findings about processes', () => {
   const own = { process: 'earth', findings: [] };
   const silent = (error: unknown) => [{ process: 'mars', state: 'silent', error }] as const;
 

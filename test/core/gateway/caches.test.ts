@@ -4,7 +4,7 @@ import { expect } from 'chai';
 
 const DAY_MS = 24 * 3_600_000;
 
-describe('what discord.js remembers', () => {
+describe('the message cache of discord.js', () => {
   it('is between 64 and 128 of the newest messages of a channel, the oldest first', async () => {
     await using host = await createTestHost({ plugins: ['ai'] });
     const said = Array.from({ length: 300 }, (_, number) => host.alice.say(host.general, `message ${number}`).id);

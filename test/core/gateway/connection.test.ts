@@ -88,7 +88,7 @@ describe('a connection to the gateway', () => {
   });
 });
 
-describe('what a shard has to say', () => {
+describe('a shard’s payload', () => {
   it('waits for the next connection when the socket is closing', async () => {
     await using gateway = await openGateway();
     const outbox = createOutbox(createManualClock());

@@ -45,7 +45,7 @@ async function isDone(promise: Promise<unknown>): Promise<boolean> {
   return done;
 }
 
-describe('what Discord says of its gateway', () => {
+describe('Discord’s information about its gateway', () => {
   it('is asked for once by shards that ask at the same time, and again afterwards', async () => {
     let asked = 0;
     const information = gatewayInformation(async () => {

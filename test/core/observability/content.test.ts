@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { givenLogs } from './given.js';
 
-describe('what is logged', () => {
+describe('the content of the log', () => {
   const token = ['MTA5ODc2NTQzMjEwOTg3NjU0Mw', 'GaBcDe', 'x'.repeat(38)].join('.');
 
   it('never holds a secret: not in messages, fields, names, errors, causes or audit entries', async () => {

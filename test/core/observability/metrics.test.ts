@@ -58,7 +58,7 @@ describe('metrics', () => {
     expect(await events()).to.equal(before + 3);
   });
 
-  it('whose labels cannot be are refused, and leave the name free', async () => {
+  it('with invalid labels are refused, and leave the name free', async () => {
     const errors: unknown[] = [];
     const plugin = definePlugin({
       manifest: { id: 'hasty', version: '1.0.0', description: 'Declares' },

@@ -7,7 +7,7 @@ import { cpuMsOf } from '../../support/cpu-time.js';
 const botToken = ['MTA5ODc2NTQzMjEwOTg3NjU0Mw', 'GaBcDe', 'x'.repeat(38)].join('.');
 
 describe('the redactor', () => {
-  it('takes out what was registered, wherever it is and however it is encoded', () => {
+  it('removes registered secrets at any place and in any encoding', () => {
     const redactor = createRedactor(['open sesame/1']);
     redactor.add('hunter2');
     const text = redactor.text(
@@ -20,7 +20,7 @@ describe('the redactor', () => {
     expect(createRedactor(['hunter', 'hunter2']).text('hunter2 hunter')).to.equal('[redacted] [redacted]');
   });
 
-  it('passes over blank and very short values, which would be taken out of ordinary words', () => {
+  it('ignores blank and very short values, which would be removed from ordinary words', () => {
     const redactor = createRedactor(['', ' ', 'a', 'test', undefined]);
     expect(redactor.text('a test is a test')).to.equal('a test is a test');
   });

@@ -2,7 +2,7 @@ import { createMemoryDriver, createTestHost } from '@cinnabar/core/testing';
 import { AccessRules, definePlugin, type PersonalData, PersonalDataStore, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 
-describe('What a plugin says of personal data in several parts', () => {
+describe('Personal data of a plugin with several declarations', () => {
   it('is exported in full', async () => {
     const part = (value: object): PersonalData => ({ export: async () => value, forget: async () => undefined });
     const plugin = definePlugin({
@@ -132,7 +132,7 @@ describe('Documents that declare whose they are', () => {
   });
 });
 
-describe('What the host holds of a member', () => {
+describe('The host’s own data about a member', () => {
   it('has the access rules that name them; what admits them goes, what refuses them stays; the owner does it for any user', async () => {
     await using host = await createTestHost({ plugins: ['admin'] });
     const { alice, bob, you, guild, general } = host;

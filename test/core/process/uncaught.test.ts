@@ -25,7 +25,7 @@ function setUp() {
   return { clock, log, suspended, alerts, uncaught };
 }
 
-describe('where an uncaught error comes from', () => {
+describe('the origin of an uncaught error', () => {
   const origin = (...frames: readonly string[]) =>
     originOfStack(
       `Error: at /bot/plugins/dice/fake.ts:1:1\n${frames.map((frame) => `    at ${frame}`).join('\n')}`,

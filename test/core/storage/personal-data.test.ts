@@ -34,7 +34,7 @@ async function fill(open: ReturnType<typeof opener>['open']) {
   }
 }
 
-describe('what is kept about a person', () => {
+describe('stored data about a person', () => {
   it('is exported by plugin and collection, secrets left out', async () => {
     const { open, storage } = memoryStorage();
     await fill(open);
@@ -49,7 +49,7 @@ describe('what is kept about a person', () => {
     expect(await storage.exportUser('44')).to.deep.equal({});
   });
 
-  it('is forgotten, of plugins that are not running too, and nobody else is', async () => {
+  it('is deleted, also for plugins that are not running, without affecting other people', async () => {
     const { open, driver } = memoryStorage();
     await fill(open);
     const before = (await driver.list([])).length;

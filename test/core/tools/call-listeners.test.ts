@@ -11,7 +11,7 @@ const request = {
   messageId: '77',
 } as const;
 
-describe('who listens to calls', () => {
+describe('a listener to tool calls', () => {
   it('is called for each one that has ended, before the caller gets the outcome', async () => {
     const { service, load } = openToolHarness();
     service.tool(load('party'), recordingTool([]));

@@ -169,7 +169,7 @@ describe('interceptors', () => {
     expect(order).to.deep.equal(['deferred', 'budget saw done']);
   });
 
-  it('whose deferred promise breaks fail closed', async () => {
+  it('with a rejected deferred promise fail closed', async () => {
     const { service, runs } = withInterceptors(
       named('brittle', 0, async (call) => {
         await call.hold();

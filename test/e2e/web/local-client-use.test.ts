@@ -130,7 +130,7 @@ const MENUS: MessageCreateOptions = {
   ],
 };
 
-describeChromium('what a member does on the page of the local Discord', () => {
+describeChromium('a member on the page of the local Discord', () => {
   const clock = handClock();
   let browser: Browser;
   let city: NightCity;

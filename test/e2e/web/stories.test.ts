@@ -52,7 +52,7 @@ const guestBook = definePlugin({
   },
 });
 
-describeChromium('what people do in a browser', () => {
+describeChromium('stories in a browser', () => {
   let browser: Browser;
   before(async () => {
     browser = await launchChromium();

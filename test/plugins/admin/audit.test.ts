@@ -124,7 +124,7 @@ describe('the audit of a server', () => {
     expect(shown[3]).to.match(/ai use nope — refused \(Nothing called/);
   });
 
-  it('has it, too, when confirmations are switched off: what that means is said, and asked, before it is done', async () => {
+  it('has the act of disabling confirmations, whose consequences are explained and confirmed before', async () => {
     const question = await say(host.you, '!plugin disable confirm');
     expect(question?.content).to.include('Without it nothing that a model does here is held for a 👍');
     if (question === undefined) throw new Error('Nothing was asked.');

@@ -153,7 +153,7 @@ describe('admin: the bot itself', () => {
     expect(received).to.match(/\n-# Answer with `bot answer \d+ …`$/);
   });
 
-  it('takes its owner’s answer to a member, as a quotation too, and nobody else’s', async () => {
+  it('accepts an answer to a member, also as a quotation, only from its owner', async () => {
     expect(await say(host.bob, `!bot answer ${host.alice.id} Hi`)).to.include(
       "you need to be at least the bot's owner",
     );

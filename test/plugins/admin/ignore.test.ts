@@ -114,7 +114,7 @@ describe('admin: what the bot takes no notice of', () => {
     expect(await say(host.you, `!block add ${host.you}`)).to.include('You cannot block yourself');
   });
 
-  it('an allow list, as long as it has entries', async () => {
+  it('an allow list is in force as long as it has entries', async () => {
     const regulars = host.guild.createRole({ name: 'Regulars' });
     host.guild.giveRole(bob, regulars);
     expect(await say(host.you, '!allowlist add Regulars')).to.include('everyone here who is not on it');
@@ -137,7 +137,7 @@ describe('admin: what the bot takes no notice of', () => {
     expect(await say(alice, '!drink')).to.equal('Cheers');
   });
 
-  it('a list stays one when an admin takes off the last entry while another adds one', async () => {
+  it('a list stays in force when an admin removes the last entry while another admin adds one', async () => {
     await say(host.you, `!allowlist add ${bob}`);
     host.you.say(host.general, `!allowlist remove ${bob}`);
     host.you.say(host.general, `!allowlist add ${alice}`);
@@ -149,7 +149,7 @@ describe('admin: what the bot takes no notice of', () => {
     ]);
   });
 
-  it('is said when a rule about everything makes it silent', async () => {
+  it('is reported when a rule about everything silences it', async () => {
     expect(await say(host.you, '!access deny everything everyone')).to.equal(
       'Denied: everything for everyone. I give no answer then, not even a refusal. Admins can still use the commands that control me.',
     );

@@ -103,7 +103,7 @@ describe('admin: !plugin', () => {
     expect(await say(host.you, '!prefix show')).to.match(/^Commands start with `!`/);
   });
 
-  it('switches plugins off and on in this guild, except those without which nobody could', async () => {
+  it('disables and enables plugins in this guild, except those that the commands for it need', async () => {
     expect(await say(host.you, '!plugin disable greeter')).to.match(/^`greeter` is off in this server now\./);
     expect(await say(host.alice, '!hello')).to.equal('That command is not available here at the moment.');
     expect(await say(host.you, '!hello')).to.equal(
@@ -123,7 +123,7 @@ describe('admin: !plugin', () => {
     expect(await say(host.alice, '!plugin list')).to.match(/^You may not do that: /);
   });
 
-  it('suggests ids in the slash command', async () => {
+  it('suggests plugin ids in the slash command', async () => {
     const suggested = host.you.autocomplete(host.general, 'plugin info', 'plugin', 'gree');
     await host.settled();
     expect(suggested.choices?.map(({ value }) => value)).to.deep.equal(['greeter']);

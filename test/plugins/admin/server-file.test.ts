@@ -97,7 +97,7 @@ describe('admin: the file of a server', () => {
     expect(await exported()).to.equal(before);
   });
 
-  it('leaves alone what the file does not have, and takes back what a section no longer names', async () => {
+  it('keeps settings that are not in the file, and resets entries that a section no longer names', async () => {
     await say(host.you, '!set shop greeting Hello');
     await say(host.you, '!set shop most 9');
     await say(host.you, '!tool policy sell confirm');

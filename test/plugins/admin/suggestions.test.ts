@@ -37,7 +37,7 @@ describe('admin: commands that do not exist', () => {
     ['!custom', '`!plugin info custom`'],
     ['!filter add heck', '`!plugin enable automod`'],
   ] as const;
-  it('get the name that they have here, for those who know Red', async () => {
+  it('get the name of the command here, for users who know Red', async () => {
     for (const [typed, meant] of KNOWN_IN_RED) {
       expect(await say(host.you, typed), typed).to.include(`Did you mean ${meant}?`);
       await host.advance(61_000);

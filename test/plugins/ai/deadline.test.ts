@@ -30,7 +30,7 @@ describe('ai: an answer that takes long', () => {
     expect(fromBot(host)).to.deep.equal(['Here it is.']);
   });
 
-  it('has no word when part of it can be seen', async () => {
+  it('posts no notice when a part of it is visible', async () => {
     const gate = createGate();
     const mind = createMind('chat', async (turn) => {
       if (turn.text === 'in parts') await turn.reply('First part.');
@@ -68,7 +68,7 @@ describe('ai: an answer that takes long', () => {
     expect(fromBot(host)).to.deep.equal(['Bob has a reminder.']);
   });
 
-  it('has no word any more after the next start when the process was killed meanwhile', async () => {
+  it('loses its notice at the next start when the process was killed meanwhile', async () => {
     for (const killedAt of ['noted', 'sent'] as const) {
       const disk = createMemoryDriver();
       const driver = createMortalDriver(disk);
@@ -107,7 +107,7 @@ describe('ai: an answer that takes long', () => {
     }
   });
 
-  it('has no word where an admin wants none', async () => {
+  it('posts no notice where an admin has disabled it', async () => {
     const gate = createGate();
     const mind = createMind('chat', () => gate.passed);
     await using host = await createTestHost({ plugins: ['admin', 'ai', mind.plugin] });
@@ -144,7 +144,7 @@ describe('ai: an answer that takes long', () => {
     await host.settled();
   });
 
-  it('does not come after all once it was given up', async () => {
+  it('is not posted later once it was given up', async () => {
     const gate = createGate();
     const mind = createMind('chat', async (turn) => {
       await gate.passed;

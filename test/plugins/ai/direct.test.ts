@@ -15,7 +15,7 @@ describe('ai: who answers direct messages', () => {
   });
   afterEach(() => host[Symbol.asyncDispose]());
 
-  it('is what each person has chosen for their own', async () => {
+  it('is the responder that each user has chosen for their own', async () => {
     const [alices, bobs] = [host.alice.openDm(host.application), host.bob.openDm(host.application)];
     host.alice.say(alices, '!ai use relay');
     await host.discord.expectMessage({ channel: alices, content: '`relay` answers your direct messages now.' });

@@ -30,20 +30,20 @@ describe('ai: the front door for responders', () => {
     await host.discord.expectMessage({ author: host.bot, content: 'chat heard: What does Cinnabar think?' });
   });
 
-  it('is shut where another responder answers', async () => {
+  it('refuses when another responder answers there', async () => {
     expect(await host.resolve(FrontDoor).responderIn(host.guild.id, host.general.id)).to.equal('chat');
     expect(await take(host.alice.say(host.general, 'Hello'), 'persona')).to.equal(false);
     expect(mind.turns).to.deep.equal([]);
   });
 
-  it('is shut where the bot may not write', async () => {
+  it('refuses when the bot may not write there', async () => {
     const quiet = host.guild.createChannel({ name: 'quiet' });
     host.guild.overwrite(quiet, { for: host.bot, deny: ['SendMessages'] });
     const message = await messageOf(host.alice.say(quiet, 'Hello'), quiet);
     expect(await host.resolve(FrontDoor).take(message, { trigger: 'name', responder: 'chat' })).to.equal(false);
   });
 
-  it('lets a message in once, however many hand it in', async () => {
+  it('accepts a message once, from any number of callers', async () => {
     const message = await messageOf(host.alice.say(host.general, 'Hello'));
     const door = host.resolve(FrontDoor);
     const options = { trigger: 'name', responder: 'chat' } as const;

@@ -62,7 +62,7 @@ describe('ai: who answers', () => {
     expect(await answerTo(host.you, '!ai use chat', other)).to.match(/but this channel has its own choice: `persona`/);
   });
 
-  it('is not for others to choose', async () => {
+  it('cannot be chosen by others', async () => {
     expect(await answerTo(host.alice, '!ai use persona')).to.match(/^You may not do that: .*admin/);
     expect(await answerTo(host.alice, '!ai Hello')).to.equal('chat heard: Hello');
   });
@@ -89,7 +89,7 @@ describe('ai: who answers', () => {
     expect(status.messages[0]?.visibleTo).to.equal(host.alice);
   });
 
-  it('hears sentences that only start like a subcommand', async () => {
+  it('treats sentences that only start like a subcommand as questions', async () => {
     for (const text of ['Use your head', 'use the force', 'Status', 'status of the party?', 'use persona please']) {
       expect(await answerTo(host.you, `!ai ${text}`)).to.equal(`chat heard: ${text}`);
     }

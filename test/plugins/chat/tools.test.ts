@@ -92,7 +92,7 @@ describe('chat: tools', () => {
     expect(looked).to.deep.equal(['On A: a book', false]);
   });
 
-  it('whose arguments cannot be read are answered with the sentence of the seed, and the talk goes on', async () => {
+  it('with invalid arguments are answered with the sentence of the seed, and the conversation continues', async () => {
     const llm = scriptedLlm([callToolRaw('look', '{"shelf": '), say('Yes?')]);
     await using host = await createTestHost({ plugins: ['ai', 'chat', llm, createShelf().plugin, 'confirm'] });
     await letLook(host);

@@ -18,7 +18,7 @@ async function pressWhileAway({ host, call, latest }: Harness, { seconds, lost }
   host.clock.advance(seconds * 1_000);
 }
 
-describe('what is pressed while the bot is cut off from Discord', () => {
+describe('a press while the bot is disconnected from Discord', () => {
   for (const lost of [false, true]) {
     const session = lost ? 'lost' : 'resumed';
     it(`counts while there is time, when the session is ${session}`, async () => {

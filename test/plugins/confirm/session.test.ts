@@ -195,7 +195,7 @@ describe('confirmation of calls like one', () => {
   });
 });
 
-describe('what a guild lets be allowed for a task', () => {
+describe('approvals for a whole task, as a guild permits them', () => {
   it('is nothing where the admins have said that a tool has to be confirmed, unless they say `always`', async () => {
     await using harness = await openHarness();
     const { alice, guild, settled } = harness.host;
@@ -225,7 +225,7 @@ describe('what a guild lets be allowed for a task', () => {
   });
 });
 
-describe('what is allowed for a task', () => {
+describe('an approval for a whole task', () => {
   const allowed = async (harness: Harness) => {
     await harness.call(harness.host.alice, { what: 'milk' }, { session });
     harness.host.alice.click(harness.latest(), 'For this task');

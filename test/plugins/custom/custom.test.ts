@@ -162,7 +162,7 @@ describe('custom commands', () => {
   });
 });
 
-describe('who may make custom commands', () => {
+describe('the right to create custom commands', () => {
   it('is decided and explained as the setting says, for commands and tools', async () => {
     await using world = await openCustom();
     const { host, say } = world;

@@ -20,7 +20,7 @@ describe('discord-tools: whom a message pings', () => {
     expect((await pinged(alice, `hello ${bob}`)).users).to.deep.equal(['bob']);
   });
 
-  it('no stranger, and nobody who cannot see the channel', async () => {
+  it('no one outside of the guild, and no one who cannot see the channel', async () => {
     const { alice, bob, guild, stranger } = bench;
     const nook = guild.createChannel({ name: 'nook' });
     guild.overwrite(nook, { for: bob, deny: ['ViewChannel'] });
@@ -28,7 +28,7 @@ describe('discord-tools: whom a message pings', () => {
     expect((await pinged(alice, `hello ${bob} and ${stranger}`, nook)).users).to.deep.equal([]);
   });
 
-  it('nobody into a private thread', async () => {
+  it('no one to a private thread', async () => {
     const { alice, bob, mod, general } = bench;
     const thread = alice.startThread(general, 'two of us', { private: true });
     await bench.host.settled();
@@ -75,7 +75,7 @@ describe('discord-tools: whom a message pings', () => {
     expect(hall.messages.at(-1)?.mentions.users).to.deep.equal([]);
   });
 
-  it('nobody more by an edit, a forum post, an answer in it or a webhook', async () => {
+  it('no additional members by an edit, a forum post, a reply in it or a webhook', async () => {
     const { alice, mod, guild, general, host, stranger } = bench;
     const forum = guild.createChannel({ name: 'ideas', type: 'forum' });
     await host.settled();

@@ -142,7 +142,7 @@ describe('llm: a new provider is one definition', () => {
       .and.include('**kept** (`macaw`): parrot at parrot.example, key set; answers');
   });
 
-  it('whose variables are checked when the plugin starts', async () => {
+  it('with variables that are checked when the plugin starts', async () => {
     const { plugin } = parrot();
     const started = createTestHost({ plugins: [plugin], env: { PARROT_URL: 'not an address' } });
     const problem = await started.then(String, String);

@@ -142,7 +142,7 @@ describe('llm transcript', () => {
     ]);
   });
 
-  it('starts and ends with people, also when the model spoke first or last, or nobody did', async () => {
+  it('starts and ends with a user’s turn, also when the model spoke first or last, or no one did', async () => {
     expect((await turnsOf(from('Cinnabar', 'Welcome!'))).flatMap(brief)).to.deep.equal([
       'user: (What was said before is not shown.)',
       'assistant: Welcome!',

@@ -64,7 +64,7 @@ describe('the tools of the host over MCP', function () {
   const mintForAlice = (more = '') => mintToken(host, host.you, `<@${host.alice.id}> ${more}`.trim());
   const namesFor = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
-  describe('who gets in', () => {
+  describe('admission of clients', () => {
     const initialize = JSON.stringify({
       jsonrpc: '2.0',
       id: 1,
@@ -113,7 +113,7 @@ describe('the tools of the host over MCP', function () {
       expect(String(refused)).to.match(/valid bearer token/);
     });
 
-    it('no web page of another origin, and nobody under another name', async () => {
+    it('no web page of another origin, and no client under another host name', async () => {
       const token = bearer(await mintToken(host));
       expect((await post({ ...token, origin: 'https://evil.example' })).status).to.equal(403);
       expect((await post({ ...token, origin: 'https://app.example.org' })).status).to.equal(200);
@@ -180,7 +180,7 @@ describe('the tools of the host over MCP', function () {
     });
   });
 
-  describe('what a token can do', () => {
+  describe('the rights of a token', () => {
     it('is what its member can, and nothing else', async () => {
       const mine = await connect(await mintToken(host));
       expect(await namesFor(mine)).to.include.members(['stamp', 'audit', 'wait']);

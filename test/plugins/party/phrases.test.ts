@@ -33,7 +33,7 @@ const PHRASES = [
   ['distribute 2 SMGs, but not to V and Jackie', loot('2 SMGs', ['V', 'Jackie'])],
 ] as const;
 
-describe('what people say to the party, without a language model', () => {
+describe('requests about the party without a language model', () => {
   it('is understood from the tools’ examples', async () => {
     await using table = await openTable(['llm']);
     const tools = table.host.resolve(Tools).list();

@@ -128,7 +128,7 @@ describe('party tools', () => {
   });
 });
 
-describe('whose the party is', () => {
+describe('the owner of a party', () => {
   it('the member’s own, everywhere, unless the guild says otherwise', async () => {
     await using table = await openTable();
     const { alice, bob, bot } = table.host;

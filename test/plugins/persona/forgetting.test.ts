@@ -46,7 +46,7 @@ describe('persona: forgetting', () => {
     expect(await traces(harness, other)).to.not.include('Watson');
   });
 
-  it('what was said in a message that is deleted leaves no trace in other channels', async () => {
+  it('the content of a deleted message leaves no trace in other channels', async () => {
     await using harness = await talkative();
     const { told, other } = await tellTwice(harness);
     harness.alice.delete(told);

@@ -5,7 +5,7 @@ import { done, openTaskHarness, type TaskHarness } from './harness.js';
 
 const MINDS = ['ai', 'chat'] as const;
 
-describe('what a task knows of the conversation', () => {
+describe('the conversation that a task receives', () => {
   let harness: TaskHarness;
 
   afterEach(async () => {

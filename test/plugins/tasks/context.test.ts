@@ -16,7 +16,7 @@ const remembered = (entries: Entry[], more: { scratchpad?: Line[]; unknowns?: st
 const marks = (messages: ReturnType<typeof messagesOf>) =>
   messages.flatMap(({ cacheControl }, index) => (cacheControl === undefined ? [] : [index]));
 
-describe('what a task tells its model', () => {
+describe('the prompt of a task', () => {
   it('begins with the goal, and has the rules of agentic mode in its prompt', () => {
     expect(JSON.stringify(remembered([])[0])).to.include('Tidy up');
     const prompt = systemPrompt(SELF, { maxSteps: 50, maxMinutes: 30 });

@@ -2,7 +2,7 @@ import { CinnabarError, type CommandDefinition, UserError } from '@cinnabar/sdk'
 import { expect } from 'chai';
 import { type Bench, createBench } from '../support/bench.js';
 
-describe('what goes wrong in a command', () => {
+describe('an error in a command', () => {
   let bench: Bench;
   beforeEach(async () => {
     bench = await createBench();
@@ -17,7 +17,7 @@ describe('what goes wrong in a command', () => {
       ...definition,
     });
 
-  it('is shown in the plugin’s words when it is meant for people, and is no failure', async () => {
+  it('is shown as the plugin’s sentence when it is for people, and does not count as a failure', async () => {
     register({
       run: () => {
         throw new UserError('The bag is empty.');
@@ -75,7 +75,7 @@ describe('what goes wrong in a command', () => {
     ]);
   });
 
-  it('is the caller’s to wait for when a command is used too often', async () => {
+  it('tells the caller to wait when a command is used too often', async () => {
     register({ cooldown: { uses: 2, perMs: 10_000 } });
     expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['rolled']);
     bench.clock.advance(4_000);

@@ -16,7 +16,7 @@ const dice = (...names: readonly string[]) =>
   });
 
 describe('slash commands at a start', () => {
-  it('are asked for and sent only where they changed, also after what happened while the bot was away', async () => {
+  it('are requested and sent only where they changed, also after changes while the bot was offline', async () => {
     await using first = await createTestHost({ plugins: ['admin', dice('roll')] });
     const { discord, application, guild, you, dataDir } = first;
     const names = (of = guild) => [...(application.guildCommands.get(of.id)?.values() ?? [])].map(({ name }) => name);
@@ -96,7 +96,7 @@ describe('slash commands at a start', () => {
     }
   });
 
-  it('are sent to a local Discord that has begun anew, although the data know them as sent', async () => {
+  it('are sent to a new local Discord, although the data record them as sent', async () => {
     const first = await createTestHost({ plugins: ['admin', dice('roll')] });
     const { dataDir } = first;
     await using folder = { path: dataDir, [Symbol.asyncDispose]: () => first[Symbol.asyncDispose]() };

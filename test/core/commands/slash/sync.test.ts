@@ -33,7 +33,7 @@ describe('slash sync', () => {
     expect(inDms()).to.have.members(['both', 'dm-only']);
   });
 
-  it('asks nothing when nothing changed, and sends nothing when it looks, whatever Discord adds of its own', async () => {
+  it('makes no request without a change, and sends nothing after a comparison, with any fields that Discord adds', async () => {
     bench.commands.group(bench.owner('bag'), {
       name: 'bag',
       description: 'Dice',
@@ -106,7 +106,7 @@ describe('slash sync', () => {
     expect(writes()).to.have.length(42);
   });
 
-  it('tells global commands from those of a guild by their guild_id, where one list shows both', async () => {
+  it('distinguishes global commands from a guild’s by their guild_id when one list contains both', async () => {
     register('roll');
     await bench.commands.syncAll();
     const both = [

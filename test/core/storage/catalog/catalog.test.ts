@@ -126,7 +126,7 @@ describe('naming a setting', () => {
   });
 });
 
-describe('who may change a setting', () => {
+describe('the right to change a setting', () => {
   const cases = [
     { key: 'model', text: 'large', may: ['owner'] },
     { key: 'depth', text: '7', may: ['owner', 'admin'] },

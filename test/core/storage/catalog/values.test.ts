@@ -107,7 +107,7 @@ describe('a value from text', () => {
   }
 });
 
-describe('what is wrong with a value', () => {
+describe('the error for a value', () => {
   const cases: readonly (readonly [schema: z.ZodType, text: string, sentence: string])[] = [
     [z.boolean().default(true), 'maybe', 'it has to be yes or no, not "maybe".'],
     [z.number().int().min(1).max(20).default(5), '25', 'it has to be a whole number from 1 to 20, not "25".'],

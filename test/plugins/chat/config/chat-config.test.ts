@@ -3,7 +3,7 @@ import { inGerman } from '../../../support/languages.js';
 import { effective, openConfig } from './harness.js';
 
 describe('chat: the configuration of a channel', () => {
-  it('is that of the seed where nothing is said, but for a safe depth of tool calls', async () => {
+  it('is the default of the seed, except for a safe depth of tool calls', async () => {
     const { config, origin, problems } = await effective({});
     expect(config).to.deep.equal({
       mode: 'chat',
@@ -41,7 +41,7 @@ describe('chat: the configuration of a channel', () => {
     expect(problems).to.deep.equal([]);
   });
 
-  it('is laid together from the widest to the narrowest, and each value knows where it came from', async () => {
+  it('is merged from the widest to the narrowest file, with the source of each value', async () => {
     const { config, origin, problems } = await effective({
       files: {
         'config/shared.yaml': 'temperature: 0.1\ntopP: 0.1\nreplyOnName: true\nmaxTokens: 1000\nmode: prefill\n',
@@ -140,7 +140,7 @@ describe('chat: a mistake in the configuration', () => {
     );
   });
 
-  it('of other plugins is not chat’s to tell', async () => {
+  it('of other plugins is not reported by chat', async () => {
     expect((await effective({ files: { a: 'vendors: {}\nquux: 1' } })).problems).to.deep.equal([]);
   });
 });
@@ -169,7 +169,7 @@ describe('chat: what an admin may set', () => {
       expect(await chosen(other)).to.equal('big');
   });
 
-  it('goes by its earlier name too', async () => {
+  it('accepts its earlier name, too', async () => {
     expect((await effective({ settings: { history: 30 } })).config.recencyWindow).to.equal(30);
     expect((await effective({ settings: { history: 30, recencyWindow: 20 } })).config.recencyWindow).to.equal(20);
   });

@@ -10,7 +10,7 @@ describe('chat: a pinned .config message', () => {
     expect(origin.topP).to.equal('pin 1:2');
   });
 
-  it('gives way to a later one', async () => {
+  it('is replaced by a later one', async () => {
     const { config } = await effective({ pins: ['temperature: 0.1\ntopP: 0.1', 'temperature: 0.2'] });
     expect(config).to.include({ temperature: 0.2, topP: 0.1 });
   });

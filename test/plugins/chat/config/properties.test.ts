@@ -33,7 +33,7 @@ describe('chat: laying configuration together', () => {
     .map((pairs): Entries => new Map<string, Entry>(pairs));
   const asObject = (map: Entries) => Object.fromEntries(map);
 
-  it('is associative, and nothing laid over something changes nothing', () => {
+  it('is associative, and an empty layer changes nothing', () => {
     fc.assert(
       fc.property(entries, entries, entries, (a, b, c) => {
         expect(asObject(merge(merge(a, b), c))).to.deep.equal(asObject(merge(a, merge(b, c))));

@@ -110,20 +110,20 @@ describe('chat context: the cause of a miss', () => {
     expect(facts.expectedReadTokens).to.be.greaterThan(500);
   });
 
-  it('is that time went by', async () => {
+  it('is the elapsed time', async () => {
     const channel = await warm();
     channel.wait(17 * MINUTE);
     expect((await channel.activate(chat(42))).facts.expectedMiss).to.equal('the entry expired 12 min ago');
   });
 
-  it('is that the window rolled', async () => {
+  it('is a rolled window', async () => {
     const channel = await warm();
     const { facts } = await channel.activate(chat(90));
     expect(facts.expectedMiss).to.equal('the window rolled');
     expect(facts.rolled).to.equal(true);
   });
 
-  it('is that a message was edited, deleted or hidden', async () => {
+  it('is an edited, deleted or hidden message', async () => {
     const change = async (replace: (index: number) => readonly ReturnType<typeof said>[]) => {
       const channel = await warm();
       const messages = chat(42).map((message, index) => ({ ...message, id: idAt(index) }));
@@ -136,7 +136,7 @@ describe('chat context: the cause of a miss', () => {
     expect(await change((index) => [{ ...last(index), reactions: ['🫥'] }])).to.contain('hidden');
   });
 
-  it('is that the model, the tools or the system prompt are others', async () => {
+  it('is another model, other tools or another system prompt', async () => {
     const tool = { name: 'look', description: 'Look', inputSchema: {} };
     const cause = async (then: Parameters<typeof build>[1]) =>
       (await (await warm()).activate(chat(42), then)).facts.expectedMiss;

@@ -132,7 +132,7 @@ describe('chat context: whatever is said', () => {
       RUNS,
     ));
 
-  it('a request goes on where the one before it ended, until the window rolls or is held by nobody', () =>
+  it('a request continues where the previous one ended, until the window rolls or has expired from every cache', () =>
     fc.assert(
       fc.asyncProperty(talk, settings, minTokens, (stretches, config, min) =>
         play(stretches, config, min, ({ request, facts }, before) => {
@@ -146,7 +146,7 @@ describe('chat context: whatever is said', () => {
       RUNS,
     ));
 
-  it('a miss comes from time, a roll or images alone while nobody changes the past', () =>
+  it('a miss has only time, a roll or images as its cause while no earlier message changes', () =>
     fc.assert(
       fc.asyncProperty(talk, settings, minTokens, (stretches, config, min) =>
         play(stretches, config, min, ({ facts }) => {

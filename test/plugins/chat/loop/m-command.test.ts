@@ -43,7 +43,7 @@ describe('chat: `m`', () => {
     expect(read()[3]).to.equal('Cinnabar: ');
   });
 
-  it('goes on the same way in reply to the cut answer, and says so of an earlier one', async () => {
+  it('continues the same way in reply to the cut-off answer, and explains that it cannot continue an earlier one', async () => {
     await says(host.alice, '!ai Hello');
     const earlier = host.general.messages.at(-1);
     llm.push(say('A story that is cut', { stop: 'max_tokens' }));

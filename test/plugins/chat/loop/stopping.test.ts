@@ -2,7 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { hang, hangMidway, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
 
-describe('chat: an answer that I do not want any more', () => {
+describe('chat: stopping an answer', () => {
   let host: TestHost;
   let llm: ScriptedLlm;
   beforeEach(async () => {
@@ -14,7 +14,7 @@ describe('chat: an answer that I do not want any more', () => {
   const texts = () => host.general.messages.map(({ content }) => content);
   const isCut = (index: number) => llm.requests[index]?.signal?.aborted === true;
 
-  it('is given up when I delete my question while the model writes: nothing is said, and the request is cut', async () => {
+  it('is given up when its question is deleted while the model writes: nothing is posted, and the request is aborted', async () => {
     llm.push(hang());
     const question = host.alice.say(host.general, '!ai Tell me everything');
     await llm.hanging();
@@ -24,7 +24,7 @@ describe('chat: an answer that I do not want any more', () => {
     expect(texts()).to.deep.equal([]);
   });
 
-  it('is not said, and no further round is paid for, when it comes after I have deleted my question', async () => {
+  it('is not posted, and no further request is made, when it arrives after its question was deleted', async () => {
     llm.push(hang(say('First.')), say('Second.'));
     const question = host.alice.say(host.general, `${host.bot} Tell me everything`);
     await llm.hanging();
@@ -35,7 +35,7 @@ describe('chat: an answer that I do not want any more', () => {
     expect(texts()).to.deep.equal([]);
   });
 
-  it('leaves nothing of what could be seen of it when I delete my question', async () => {
+  it('removes its visible part when its question is deleted', async () => {
     host.you.say(host.general, '!set chat streaming true');
     await host.settled();
     const before = texts();
@@ -87,7 +87,7 @@ describe('chat: an answer that I do not want any more', () => {
     expect(slash.messages.map(({ content }) => content)).to.deep.equal(['Stopped.']);
   });
 
-  it('is taken back for me alone when others are answered with it', async () => {
+  it('is withdrawn only for the member who stops it when it also answers others', async () => {
     llm.push(hang(say('First.')), hang(), say('For Bob.'));
     host.alice.say(host.general, '!ai one');
     await llm.hanging();
@@ -104,7 +104,7 @@ describe('chat: an answer that I do not want any more', () => {
     expect(last.join()).to.include('two').and.not.include('three');
   });
 
-  it('is nothing to stop when I am not being answered', async () => {
+  it('cannot be stopped by a member who is not being answered', async () => {
     host.alice.say(host.general, '!m stop');
     await host.settled();
     expect(texts().at(-1)).to.equal('I am not answering anything here.');

@@ -20,7 +20,7 @@ describe('persona: what is added to its memory', () => {
     });
   });
 
-  it('takes it for the speaker alone when nobody says where it may be told, and for the channel it was said in', async () => {
+  it('restricts it to the speaker when no audience is given, and otherwise to the channel of the message', async () => {
     await using harness = await openMemoryHarness();
     const { memory } = await harness.memories.add({ place: GENERAL, text: 'I like tea', speaker: ANNA });
     expect(memory?.visibility).to.equal('channel');

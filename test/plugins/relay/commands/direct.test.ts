@@ -40,7 +40,7 @@ describe('relay: what people can rely on', () => {
     await bot.discord.expectMessage({ channel: dm, content: /It answers nobody else/ });
   });
 
-  it('what was waiting for an answer is not told after all when its author says no meanwhile', async () => {
+  it('a message that waits for consent is not delivered when its author refuses meanwhile', async () => {
     await bot.admin(`!relay dm agent ${bot.letta.addAgent({ name: 'confidant' }).id}`);
     const dm = bot.alice.openDm(bot.application);
     for (const said of ['!relay dm on', '!ai use relay', 'one', 'two', '!relay dm off'])
@@ -77,7 +77,7 @@ describe('relay: what people can rely on', () => {
 });
 
 describe('relay: when the bot is started again', () => {
-  it('what waited is told, to the agents that were let in', async () => {
+  it('waiting messages are delivered to the agents that were accepted', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'cinnabar-relay-'));
     await using first = await startAgentBot({ script: (turn) => turn.say('Done.'), dataDir: folder });
     await letIn(first);

@@ -60,7 +60,7 @@ describe('relay: nothing is silent', () => {
     },
   };
   for (const [name, happen] of Object.entries(cases)) {
-    it(`who asks, the errors and the status say so when ${name}`, async () => {
+    it(`the requester, the errors and the status report it when ${name}`, async () => {
       await happen();
       const earlier = bot.general.messages.length;
       const { length: prompts } = bot.prompts;
@@ -76,7 +76,7 @@ describe('relay: nothing is silent', () => {
     });
   }
 
-  it('who asks and the status say so when discord_send was taken from the agent, which is still told what is said', async () => {
+  it('the requester and the status report that discord_send was removed from the agent, which still receives messages', async () => {
     await bot.admin('!relay ungrant tool discord_send');
     expect(await bot.admin('!relay status')).to.include(
       '`aurora` (the default) answers\n  ⚠️ It cannot post: it was not granted `discord_send`. `relay grant tool discord_send allow aurora` grants it.',
@@ -90,7 +90,7 @@ describe('relay: nothing is silent', () => {
       .and.not.include('ask again');
   });
 
-  it('who asks, the errors and the status say so when the agent is gone at the Letta server', async () => {
+  it('the requester, the errors and the status report it when the agent no longer exists at the Letta server', async () => {
     await bot.admin('!relay agent agent-00000000-0000-4000-8000-999999999999 aurora');
     const earlier = bot.general.messages.length;
     await bot.says(bot.alice, `${bot.bot} hello?`);

@@ -76,7 +76,7 @@ describe(`relay: at a Letta server (${isReal ? 'a real one' : 'the stand-in'}), 
     expect(await guild.answers(second)).to.deep.equal(['#general: An answer to: for all']);
   });
 
-  it('what the agent posts by itself is not said a second time', async () => {
+  it('a text that the agent has posted is not posted again', async () => {
     guild.play(posting('I post this.'));
     expect(await guild.answers(guild.ask('post'))).to.deep.equal(['#general: I post this.']);
   });
@@ -196,7 +196,7 @@ describe(`relay: at a Letta server (${isReal ? 'a real one' : 'the stand-in'}), 
     expect(whole.split(/\s+/)).to.deep.equal(lines.join(' ').split(' '));
   });
 
-  it("what the model's provider refuses is told as what it is, once", async () => {
+  it("a refusal of the model's provider is reported as such, once", async () => {
     guild.play(() => ({ refuse: 401 }));
     expect(await guild.answers(guild.ask('with a wrong key'))).to.deep.equal([
       "#general: The agent's model does not accept the key of the Letta server. Its owner has to set the key anew.",
