@@ -10,7 +10,7 @@ export type Tier = (typeof TIERS)[number];
 export const stricterTier = (one: Tier, other: Tier): Tier =>
   TIERS.indexOf(one) >= TIERS.indexOf(other) ? one : other;
 
-/** Who may use a command, component or tool, and where. Everything left out is unrestricted. */
+/** The members who may use a command, component or tool, and the places. Omitted properties do not restrict. */
 export interface AccessPolicy {
   /** The least tier that may use it; `everyone` by default. */
   readonly tier?: Tier;
@@ -71,7 +71,7 @@ export interface Decision {
   readonly ignored?: boolean;
 }
 
-/** What an actor wants to use. */
+/** The target of a request. */
 export interface AccessRequest {
   readonly kind: 'command' | 'component' | 'tool';
   /** Full name: `party`, `plugin reload`, `add_party_character`. */
@@ -112,7 +112,7 @@ export interface Access {
 export const Access = defineToken<Access>('cinnabar.access');
 
 /**
- * What an access rule is about. Parts of a command follow the rules of the command; commands and tools those of their plugin. Rules about `everything` decide
+ * The target of an access rule. Parts of a command follow the rules of the command; commands and tools those of their plugin. Rules about `everything` decide
  * whether the bot ignores a member or place.
  */
 export const RULE_TARGETS = ['everything', 'plugin', 'command', 'tool'] as const;

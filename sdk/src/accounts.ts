@@ -49,7 +49,7 @@ export interface Receipt extends Bill {
   readonly missCause?: string | undefined;
   /** Configuration that differs from the defaults: "maxImages, from config/shared.yaml:3". */
   readonly configured?: readonly string[] | undefined;
-  /** What could not be read, and other notes. */
+  /** Unreadable parts, and other notes. */
   readonly notes?: readonly string[] | undefined;
 }
 

@@ -42,7 +42,7 @@ export interface PersonalFields {
   readonly each?: string;
   /** The field with the user's id (`actor.userId`), or a function from the document, or the element, to the ids of the users it belongs to. */
   readonly by: string | PersonalPart['ownersOf'];
-  /** What a person gets in their export. @default all of it */
+  /** The part that a person gets in their export. @default all of it */
   readonly export?: PersonalPart['shownTo'];
   /** Removes a person when the rest has to stay: changes the given value. @default it is deleted */
   readonly forget?: PersonalPart['withoutPerson'];

@@ -167,7 +167,7 @@ export interface Registrar {
    * const { answers, missing } = await sizes.everywhere({ least: 10 });
    */
   question<B, T>(definition: QuestionDefinition<B, T>): Question<B, T>;
-  /** What monitoring shows of the plugin. */
+  /** The plugin's metrics for monitoring. */
   readonly metrics: Metrics;
   /** A cleanup of the plugin's own. */
   defer(cleanup: Cleanup): Disposer;

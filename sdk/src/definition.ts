@@ -30,7 +30,7 @@ export interface PluginDefinition<
   /** Its data about a guild other than settings, for `!server export` and `apply`: made by `guildFilePart`. */
   readonly guildFile?: GuildFilePart<NoInfer<S>, NoInfer<C>>;
   /**
-   * What `!doctor` and `cinnabar doctor` check of it: keys, addresses, servers.
+   * Checks for `!doctor` and `cinnabar doctor`: keys, addresses, servers.
    * @example checks: async ({ env, signal }) => [{ ok: (await fetch(env.API, { signal })).ok, text: 'The server answers', remedy: 'Look at API.' }],
    */
   checks?(context: CheckContext<S, E>): Promise<readonly CheckResult[]> | readonly CheckResult[];

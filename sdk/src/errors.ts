@@ -1,12 +1,12 @@
 import { t, translated } from './text/language.js';
 
-/** Who may read the message of an error: members, or only those who run the bot. */
+/** The readers of an error's message: members, or only those who run the bot. */
 export type ErrorAudience = 'member' | 'operator';
 
 export interface CodedError {
   readonly audience: ErrorAudience;
   readonly sentence: string;
-  /** What members read of an operator's error; without it, only that something went wrong. */
+  /** The sentence for members about an operator's error; without it, only that something went wrong. */
   readonly memberSentence: string | undefined;
   /** Slots with text that the reader, or the model for them, has written: it is repeated unchanged. */
   readonly echoes: readonly string[];
@@ -148,7 +148,7 @@ export class CinnabarError extends Error {
 }
 
 /**
- * What a plugin throws to tell the member something in plain words: the message is shown as it is, nothing is logged as a failure.
+ * Thrown by a plugin to tell the member something in plain words: the message is shown unchanged, nothing is logged as a failure.
  * @example throw new UserError('The party is empty.');
  */
 export class UserError extends Error {
@@ -159,7 +159,7 @@ export class UserError extends Error {
 }
 
 /**
- * What a plugin throws when the reason is for those who run the bot (an address, a variable, a file), and members read something plainer.
+ * Thrown by a plugin when the reason is for those who run the bot (an address, a variable, a file), and members read a plainer sentence.
  * @example throw new OperatorError('LETTA_BASE_URL is not an address.', 'The agents are not set up on this bot.');
  */
 export class OperatorError extends Error {

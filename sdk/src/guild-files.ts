@@ -94,7 +94,7 @@ export interface GuildFileDifference {
   readonly after: string;
 }
 
-/** What a file would change in a guild. */
+/** The changes that a file would make in a guild. */
 export interface GuildFilePlan {
   readonly differences: readonly GuildFileDifference[];
   /** Warnings before it is applied, as sentences. */

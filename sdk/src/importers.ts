@@ -5,7 +5,7 @@ import type { CollectionDefinitions, Collections } from './collections.js';
 import type { Logger } from './observability.js';
 import type { Settings, SettingsDocument, SettingsSchemas } from './settings.js';
 
-/** What another bot has stored of one server, in one of its parts. All ids are text. */
+/** The data of another bot about one server, in one of its parts. All ids are text. */
 export interface ForeignData {
   readonly guild?: Readonly<Record<string, unknown>>;
   /** By the user's id. */

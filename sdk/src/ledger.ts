@@ -122,7 +122,7 @@ export function isOf(sources: readonly ToolSource[] | undefined, userId: string)
 /** Replaces a stored result after a member whose texts were in it has had their data deleted. */
 export const FORGOTTEN = '(deleted: a member whose words were in this had their data deleted)';
 
-/** Who may be shown content from which sources: checked each time before stored content is shown to people or a model. */
+/** Decides who may be shown content from which sources: checked each time before stored content is shown to people or a model. */
 export interface Provenance {
   /**
    * Whether every one of them may read all of it now, and its messages still exist. A result without sources is shown to no one, since its places are not

@@ -210,7 +210,7 @@ export interface Llm {
   /** Traits of a model, or of the one that answers when a request names none. */
   traits(model?: string): Promise<ModelTraits>;
   /**
-   * What prevents an answer to a member, before a request is made: budgets, and whether the model is configured, accepts the key and is not blocked by a
+   * The obstacles to an answer for a member, before a request is made: budgets, and whether the model is configured, accepts the key and is not blocked by a
    * circuit breaker. For `diagnose`; no request is sent.
    */
   findings(actor: Actor, request?: Pick<LlmRequest, 'model' | 'fallbacks'>): Promise<readonly CheckResult[]>;

@@ -42,7 +42,7 @@ export const moderationCase = z.object({
   because: z.int().exactOptional(),
   /** A problem: why it failed, or that the member could not be notified. */
   note: z.string().exactOptional(),
-  /** Who changed the reason last. */
+  /** The last editor of the reason. */
   editedBy: z.string().exactOptional(),
   /** Where it is posted. */
   post: z.object({ channelId: z.string(), messageId: z.string() }).exactOptional(),

@@ -256,7 +256,7 @@ export interface LogQuery {
   readonly limit: number;
 }
 
-/** What was found, the newest first. */
+/** Matching entries, newest first. */
 export interface LogEntries {
   readonly entries: readonly LogRecord[];
   /** `more`: there are older ones that fit. `unread`: there may be, further back than is read for one question. */

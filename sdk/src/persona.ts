@@ -60,7 +60,7 @@ export interface CompletedAction {
   readonly summary: string;
 }
 
-/** What an action knows about its run. It reads everything else itself. */
+/** The parameters of a run for an action. It reads everything else itself. */
 export interface PersonaRun {
   readonly sessionId: string;
   readonly trigger: PersonaTrigger;
@@ -78,7 +78,7 @@ export interface PersonaRun {
 export interface PersonaAction<S extends z.ZodObject = z.ZodObject> {
   /** Its name in plans: `UPDATE_MOOD`. Upper case letters, digits and `_`, at most 40; unique. */
   readonly name: string;
-  /** What it does, for the planner. */
+  /** A description for the planner. */
   readonly description: string;
   /** The planner's statement about the situation. */
   readonly contextNeeded: string;
@@ -138,7 +138,7 @@ export const PERSONA_SYSTEM_EVENTS = [
 ] as const;
 export type PersonaSystemEvent = (typeof PERSONA_SYSTEM_EVENTS)[number];
 
-/** The events of a run, in order. What they report is done, and written, by then. */
+/** The events of a run, in order. Each is sent after its effect has been written. */
 export type PersonaEvent =
   | (EventBase & {
       readonly type: 'tool-started';
@@ -155,7 +155,7 @@ export type PersonaEvent =
       readonly result: string;
       readonly failed: boolean;
     })
-  /** What the persona said or, with `isThought`, only thought: thoughts are not for the channel. */
+  /** A text of the persona or, with `isThought`, a thought: thoughts are not for the channel. */
   | (EventBase & { readonly type: 'text'; readonly content: string; readonly isThought: boolean })
   | (EventBase & {
       readonly type: 'system';

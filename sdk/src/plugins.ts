@@ -27,7 +27,7 @@ export interface PluginInfo {
 export interface SetupNeed {
   /** A sentence: `No agent lives in this server.` */
   readonly problem: string;
-  /** What an admin has to do, in Markdown: the command, or what the bot's owner has to do. */
+  /** The remedy for an admin, in Markdown: the command, or the task for the bot's owner. */
   readonly remedy: string;
 }
 
@@ -120,7 +120,7 @@ export interface HostInfo {
    * and only that one may listen on a port.
    */
   readonly isFirst: boolean;
-  /** What the process is called in a cluster. */
+  /** The name of the process in a cluster. */
   readonly member?: string | undefined;
   /**
    * Letters and digits that are the same in each run of this process, and in no other process of its machine, not even in other containers: a digest of the

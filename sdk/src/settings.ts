@@ -123,7 +123,7 @@ export interface SettingChangeOptions {
   readonly privately?: boolean;
 }
 
-/** Settings of every plugin, by name, from text. What an actor may change follows from the scope: global ones are the bot owner's. */
+/** Settings of every plugin, by name, from text. The scope determines which settings an actor may change: global ones are the bot owner's. */
 export interface SettingsCatalog {
   describe(plugin: string, actor: Actor): Promise<readonly SettingInfo[]>;
   /**
@@ -137,7 +137,7 @@ export interface SettingsCatalog {
     actor: Actor,
     options?: SettingChangeOptions,
   ): Promise<SettingInfo>;
-  /** What `reset` would remove: the chosen settings with their values. @throws as `reset` */
+  /** The settings that `reset` would remove, with their values. @throws as `reset` */
   stored(plugin: string, key: string | undefined, actor: Actor): Promise<readonly SettingInfo[]>;
   /** Resets one setting to its default, or a whole scope: that of `key`, or the only one that the actor may change. */
   reset(

@@ -25,7 +25,7 @@ export interface TaskInfo {
   /** The plugin or surface that started it: `command`, `chat`. */
   readonly origin: string;
   readonly status: TaskStatus;
-  /** What was asked for. */
+  /** The original request. */
   readonly originalPrompt: string;
   /** Where it works: a thread, or the channel itself. */
   readonly channelId: string;
@@ -42,11 +42,11 @@ export interface TaskInfo {
   readonly workedMs: number;
   /** Its place among those that wait for room, from 1. */
   readonly place: number | undefined;
-  /** What it has asked and waits to be told. */
+  /** Its open question. */
   readonly pendingQuestion: { readonly text: string; readonly choices: readonly string[] } | undefined;
   /** The tool that runs or waits for a decision. */
   readonly currentTool: string | undefined;
-  /** What the task says it has done; why it ended, when it did not end by itself. */
+  /** The task's own summary, or the reason of its end when it did not end by itself. */
   readonly ending: string | undefined;
   /** Effects of which it is unknown whether they happened. */
   readonly unknowns: readonly string[];
@@ -63,17 +63,17 @@ export interface TaskMessage {
 }
 
 export interface TaskRequest {
-  /** What is to be done, at most 4,000 characters. */
+  /** The goal, at most 4,000 characters. */
   readonly prompt: string;
   /** For whom, and from where: the task acts with this person's rights. */
   readonly actor: Actor;
-  /** Who starts it: `command`, `chat`, `web`. */
+  /** The surface that starts it: `command`, `chat`, `web`. */
   readonly origin: string;
   /** The message that asked for it: its status is shown as a reply to it. */
   readonly messageId?: string;
 }
 
-/** What a person says to a task. */
+/** A person's message to a task. */
 export interface TaskWords {
   readonly text: string;
   /** The message that says it. When it is deleted, the task does not read it any more. */

@@ -15,7 +15,7 @@ export interface OptionalToken<T> {
 export type Injection = Token<unknown> | OptionalToken<unknown>;
 export type Injections = Readonly<Record<string, Injection>>;
 
-/** What `services` holds for a plugin that declared `inject: I`. */
+/** The type of `services` for a plugin that declared `inject: I`. */
 export type Services<I extends Injections> = {
   readonly [K in keyof I]: I[K] extends Token<infer T>
     ? T

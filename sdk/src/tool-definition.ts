@@ -7,7 +7,7 @@ import type { ToolContent, ToolProgress } from './tools.js';
 export type ToolInput = z.ZodObject;
 export type Risk = 'read' | 'write' | 'destructive';
 
-/** What a terminal-style card calls things. */
+/** The names that a terminal-style card uses. */
 export interface TerminalNames<Argument extends string = string> {
   readonly program: string;
   readonly operation: string;
@@ -16,7 +16,7 @@ export interface TerminalNames<Argument extends string = string> {
   readonly keys?: { readonly [K in Argument]?: string };
 }
 
-/** What a call would do where it is asked for, in words: what is there already decides some of them. */
+/** The effect of a call in its place, in words: the existing data decides some of them. */
 export interface CallDescription<I> {
   readonly sentence: string;
   readonly said?: readonly (keyof I & string)[];
@@ -26,7 +26,7 @@ export interface CallDescription<I> {
   readonly assumed?: Partial<I>;
 }
 
-/** How a call is shown to people. What is left out has a default that shows every argument in full. */
+/** The presentation of a call for people. Omitted parts have a default that shows every argument in full. */
 export interface ToolPresentation<I, O> {
   /** First person, without the final stop: "I'll add V to your party". Plain text: it is escaped where it is shown. */
   sentence?(input: I): string;
@@ -48,7 +48,7 @@ export interface ToolPresentation<I, O> {
   describe?(input: I, place: { readonly actor: Actor }): Promise<CallDescription<I>>;
 }
 
-/** What `run` gets beside its validated input. */
+/** The context of `run`, beside its validated input. */
 export interface ToolContext {
   readonly callId: string;
   readonly actor: Actor;
@@ -87,9 +87,9 @@ export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
    */
   place?(input: z.output<S>): Place | Promise<Place>;
   /**
-   * In which of a cluster's processes it runs, when that is neither the one of `place` nor that of its caller: the one that serves this guild, for a tool that
-   * looks through a guild named by an argument; with `null` the one for what belongs to no guild, for a tool of something that there is once. Who may make the
-   * call is decided as always. Throw `UserError` for an argument that cannot name a guild.
+   * The cluster process in which the tool runs, when that is neither the one of `place` nor that of its caller: the process that serves this guild, for a tool
+   * that looks through a guild named by an argument; with `null` the process for data of no guild, for a tool of a resource that exists once. Access is decided
+   * as always. Throw `UserError` for an argument that cannot name a guild.
    */
   runsIn?(input: z.output<S>): string | null;
   /**
@@ -99,7 +99,7 @@ export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
   sources?(output: O, input: z.output<S>): readonly ToolSource[];
   /** Running it twice with the same `ToolContext.key` does no more than running it once. By default only what reads is. */
   readonly idempotent?: boolean;
-  /** What holds where the guild has no policy for it; by default the interceptor decides by `risk`. */
+  /** The policy where the guild has none; by default the interceptor decides by `risk`. */
   readonly policy?: 'allow' | 'confirm';
   /** Gives way to a tool of the same name that does not: for tools of foreign servers, whose names the owner has not chosen. */
   readonly yields?: boolean;

@@ -57,7 +57,7 @@ export interface CallCard {
   }[];
   /** All arguments as they may be shown, as in `fields`: secrets are taken out. */
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** What to say when it is cancelled. */
+  /** The text after a cancellation. */
   readonly cancelled: string;
 }
 
@@ -88,8 +88,8 @@ export interface ToolCall {
   /** The strictest of the guild's policy, the identity's and, where the guild has none, the tool's own. Never `deny`: such a call does not come this far. */
   readonly policy: ToolPolicy | undefined;
   /**
-   * What is read, against the place where it is asked for: `open` to all members there, `private` where not all members there may read it, `unknown`
-   * where only the result tells; `nothing` for a call that reads nothing.
+   * The visibility of the read content, compared with the place of the call: `open` to all members there, `private` where not all members there may read it,
+   * `unknown` where only the result tells; `nothing` for a call that reads nothing.
    */
   readonly reading: 'nothing' | 'open' | 'private' | 'unknown';
   /** proposed → pending, written before it resolves. Call it before anything is shown. */
@@ -168,7 +168,7 @@ export interface ToolRequest {
   readonly attempt?: number;
   /** The work that the call is part of, for approvals that hold for all of it. */
   readonly session?: ToolSession;
-  /** What the calls of one response share: see `inStep`. */
+  /** The state that the calls of one response share: see `inStep`. */
   readonly step?: ToolStep;
   /**
    * Others whose words are answered together with the actor's: it is not made unless each of them might make it there, and what it reads is
@@ -188,7 +188,7 @@ export interface SettledCall {
   readonly id: string;
   /** The tool's name as it was asked for; there may be none of that name. */
   readonly tool: string;
-  /** What was validated; as it was given when it was not. */
+  /** The validated input; for an invalid one, the original. */
   readonly input: unknown;
   readonly actor: Actor;
   readonly origin: string;
@@ -213,8 +213,8 @@ export interface Tools {
   /** Never throws: everything that can go wrong is an outcome. */
   invoke(request: ToolRequest): Promise<Outcome>;
   /**
-   * Tells `listener` of every call once it is over, before its caller learns of it. What it throws is logged, and changes nothing.
-   * @returns takes it back
+   * Calls `listener` with every finished call, before its caller gets the outcome. An error of the listener is logged, and changes nothing.
+   * @returns a function that removes the listener
    */
   onSettled(listener: (call: SettledCall) => void | Promise<void>): () => void;
 }
@@ -252,27 +252,27 @@ export interface ToolResource {
 /** How far a call has come. `progress` only ever rises. */
 export interface ToolProgress {
   readonly progress: number;
-  /** What `progress` will be in the end, when that is known. */
+  /** The final value of `progress`, if known. */
   readonly total?: number;
   /** For people: "reading page 3". */
   readonly message?: string;
 }
 
-/** What a member has allowed for the rest of a task: calls that fit go through without being asked about. */
+/** A member's grant for the rest of a task: matching calls run without a confirmation. */
 export interface Approval {
   readonly id: string;
   readonly tool: string;
-  /** What is allowed, for people, plain text: `send_message where channel is "news"`, `roll_dice with any arguments`. */
+  /** The allowed calls, as plain text for people: `send_message where channel is "news"`, `roll_dice with any arguments`. */
   readonly pattern: string;
-  /** Who allowed it. */
+  /** The user who allowed it. */
   readonly byUserId: string;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** What people have allowed for tasks (`ToolSession`). Provided by `confirm`; kept over restarts. */
+/** People's grants for tasks (`ToolSession`). Provided by `confirm`; kept over restarts. */
 export interface Approvals {
-  /** What holds for a session, the oldest first. */
+  /** The grants of a session, oldest first. */
   list(sessionId: string): Promise<readonly Approval[]>;
   /** Takes one back: later calls are asked about again. `false` when there is none of that id. */
   revoke(sessionId: string, approvalId: string): Promise<boolean>;
@@ -282,7 +282,7 @@ export interface Approvals {
 export const Approvals = defineToken<Approvals>('cinnabar.approvals');
 
 /**
- * The calls that a model makes in one response. What asks a member about them waits until all of them have been made, so that it can ask once
+ * The calls that a model makes in one response. An interceptor that asks a member about them waits until all of them have been made, so that it can ask once
  * for all.
  */
 export interface ToolStep {

@@ -14,7 +14,7 @@ export interface Turn {
   readonly id: string;
   /** Why it is for the bot. Of these, `name` and `random` were not addressed to it. */
   readonly trigger: TurnTrigger;
-  /** What was said, without the command or the mention that led here. */
+  /** The text of the message, without the command or the mention that led here. */
   readonly text: string;
   /** Turns that waited in the same channel and are answered together with this one, oldest first. Empty for responders that take no batches. */
   readonly earlier: readonly Turn[];
@@ -101,7 +101,7 @@ export interface Responders {
   respond(name: string, turn: Turn): Promise<void>;
   /** How many turns the responder of that name lets wait there; `undefined` when it does not say, or is not there. */
   maxWaiting(name: string, turn: Pick<Turn, 'actor' | 'channel' | 'guild'>): Promise<number | undefined>;
-  /** What the responder of that name says of itself there; `undefined` when it does not, or is not there. */
+  /** The status of the responder of that name in a place; `undefined` when it reports none, or does not exist. */
   status(name: string, turn: Pick<Turn, 'actor' | 'channel' | 'guild'>): Promise<readonly string[] | undefined>;
   /** The request to the model that the responder of that name would make of the turn; `undefined` when it has none to show, or is not there. */
   prompt(name: string, turn: Turn): Promise<RenderedRequest | undefined>;
@@ -110,7 +110,7 @@ export const Responders = defineToken<Responders>('cinnabar.responders');
 
 /** For responders that answer messages without a request. Provided by `ai`. */
 export interface FrontDoor {
-  /** Who answers in a channel. */
+  /** The name of the responder in a channel. */
   responderIn(guildId: string | null, channelId: string): Promise<string>;
   /**
    * Makes a turn of a message, which is then answered in the channel's order. Resolves when it has been; with `false` at once when another
@@ -135,7 +135,7 @@ export interface FrontDoor {
 }
 export const FrontDoor = defineToken<FrontDoor>('cinnabar.front-door');
 
-/** What was said in a conversation, in one go. */
+/** One statement in a conversation. */
 export interface ContextLine {
   /** A name that no other speaker of the conversation has. */
   readonly speaker: string;
@@ -149,7 +149,7 @@ export interface ContextLine {
 export interface ChannelContext {
   /** Oldest first. */
   readonly lines: readonly ContextLine[];
-  /** What the server's configuration tells the bot to do there. */
+  /** The instructions to the bot for the place, from the server's configuration. */
   readonly instructions: string | undefined;
 }
 
@@ -163,7 +163,7 @@ export interface ChannelContextOptions {
 
 /** The conversation in a channel as `chat` would read it. Provided by `chat`. */
 export interface ChannelContexts {
-  /** What was said where the actor is, as far as they may read it. Rejects with discord.js's error when Discord does not answer. */
+  /** The messages in the actor's place, as far as they may read them. Rejects with discord.js's error when Discord does not answer. */
   read(actor: Actor, options: ChannelContextOptions): Promise<ChannelContext>;
 }
 export const ChannelContexts = defineToken<ChannelContexts>('cinnabar.channel-contexts');

@@ -5,15 +5,15 @@ import type { AccessPolicy, Actor, Decision } from './access.js';
 import { defineToken } from './token.js';
 
 /**
- * Who may see a page, or do something on it: the full name of a command (`set`), for the same members, rules, reasons and remedies; or a separate policy, to
- * which only access rules for the plugin apply.
+ * The access to a page or an act: the full name of a command (`set`), for the same members, rules, reasons and remedies; or a separate policy, to which only
+ * access rules for the plugin apply.
  */
 export type WebAccess = { readonly command: string } | AccessPolicy;
 
-/** What the address of a page says after `?`: `{ task: 't-12' }`. It comes from a browser: treat it as a claim. */
+/** The query of a page's address after `?`: `{ task: 't-12' }`. It comes from a browser: treat it as a claim. */
 export type WebQuery = Readonly<Record<string, string>>;
 
-/** Who looks, and at what. */
+/** The person who requests a page, and the parameters of the request. */
 export interface WebRequest {
   /** The person who has signed in. Their `channelId` is `NO_CHANNEL`; `guildId` is that of the page's guild, `null` on a page about the bot. */
   readonly actor: Actor;
@@ -110,17 +110,17 @@ export interface WebField {
     | {
         readonly kind: 'choice';
         readonly of: readonly { readonly value: string; readonly text: string }[];
-        /** What it says while nothing is chosen. */
+        /** The text while nothing is chosen. */
         readonly none?: string;
       }
     /** Things of the guild, by name; with `many`, any number of them. */
     | { readonly kind: 'channel' | 'role' | 'user'; readonly many?: boolean };
-  /** What it holds before it is changed; as its control gives it: text, number, boolean, or a list of ids. */
+  /** The value before a change, in the form of its control: text, number, boolean, or a list of ids. */
   readonly value?: string | number | boolean | readonly string[];
   readonly optional?: boolean;
 }
 
-/** What a page shows, from top to bottom. */
+/** A block of a page, in order from top to bottom. */
 export type WebBlock =
   | { readonly kind: 'text'; readonly text: string }
   | {
@@ -182,7 +182,8 @@ export type WebBlock =
   | {
       readonly kind: 'search';
       readonly fields: readonly WebField[];
-      readonly submit: string /** What of the query stays. */;
+      readonly submit: string;
+      /** Parts of the query that stay unchanged. */
       readonly query?: WebQuery;
     }
   /** Things in the order in which they happened, each of which opens. */
@@ -222,7 +223,7 @@ export interface WebView {
   readonly blocks: readonly WebBlock[];
 }
 
-/** What an act ends with: a sentence for the person, and where wanted a file or another page. */
+/** The result of an act: a sentence for the person, and optionally a file or another page. */
 export interface WebResult {
   readonly said: string;
   readonly file?: { readonly name: string; readonly contentType: string; readonly content: string };
@@ -233,7 +234,7 @@ export interface WebResult {
   readonly blocks?: readonly WebBlock[];
 }
 
-/** Something that can be done on a page. What stops, removes or overwrites something that is there is declared with the question that is asked first. */
+/** An act on a page. An act that stops, removes or overwrites existing data is declared with the question that is asked before it. */
 export type WebAct<I extends z.ZodObject = z.ZodObject> = WebActRun<I> &
   (
     | { readonly effect: 'shows' | 'changes' }
@@ -263,7 +264,7 @@ export interface WebFile {
   read(): Readable;
 }
 
-/** What a link of a page downloads. */
+/** The source of a link's download. */
 export interface WebFileSource {
   /** By default as the page. */
   readonly access?: WebAccess;
@@ -273,7 +274,7 @@ export interface WebFileSource {
   open(request: WebRequest): Promise<WebFile>;
 }
 
-/** A page of the dashboard. What it shows and does is declared here, and drawn by the dashboard: a plugin brings no code into the browser. */
+/** A page of the dashboard. Its content and acts are declared here, and rendered by the dashboard: a plugin brings no code into the browser. */
 export interface WebPage {
   /** Unique in the plugin: lower case letters, digits and `-`. Its full name is `plugin/name`. */
   readonly name: string;
@@ -301,7 +302,7 @@ export function webAct<const I extends z.ZodObject>(act: WebAct<I>): WebAct {
   return act;
 }
 
-/** What programs ask for below `/<plugin>` of the web server: an endpoint that checks its callers by itself, as a webhook or the Model Context Protocol do. */
+/** An endpoint for programs below `/<plugin>` of the web server: it authenticates its callers itself, as a webhook or the Model Context Protocol do. */
 export interface WebRoute {
   /** Below the plugin's path; empty for `/<plugin>` itself, else `/hook`. */
   readonly path: string;
@@ -320,7 +321,7 @@ export interface WebPageInfo {
   readonly hasCard: boolean;
 }
 
-/** What the ids in a view are called, as far as the person may know it. */
+/** The names of the ids in a view, as far as the person may know them. */
 export interface WebNames {
   readonly users: Readonly<Record<string, string>>;
   readonly channels: Readonly<Record<string, string>>;

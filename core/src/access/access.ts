@@ -47,7 +47,7 @@ export interface AccessDependencies {
   readonly log: Logger;
 }
 
-/** What matters of a plugin in one guild. */
+/** The state of a plugin in one guild that decisions use. */
 interface PluginThere {
   /** Whether it is switched on. */
   readonly enabled: boolean;
@@ -278,7 +278,7 @@ interface SettledRequest extends AccessRequest {
   readonly isClosed?: boolean;
 }
 
-/** What a decision depends on. */
+/** The facts on which a decision depends. */
 export interface Case {
   readonly subject: Subject;
   readonly request: SettledRequest;

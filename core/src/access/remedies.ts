@@ -3,7 +3,7 @@ import type { Case, RuleName } from './access.js';
 import type { FoundRule } from './rules.js';
 import { missingPermissions, permissionNames } from './visibility.js';
 
-/** What removes a refusal: an action of the person concerned, with the exact command. */
+/** The remedy for a refusal: an action of the person concerned, with the exact command. */
 const REMEDIES: Readonly<Record<RuleName, (of: Case) => string>> = {
   place: ({ request: { policy } }) =>
     policy.where === 'dm' ? t('Use it in a direct message to me.') : t('Use it in a server.'),

@@ -116,7 +116,7 @@ export function permissionsIn(channel: GuildBasedChannel, member: GuildMember): 
   return channel.permissionsFor(member) ?? NO_PERMISSIONS;
 }
 
-/** What anyone, the bot included, can do in a direct message, where Discord keeps no permissions. */
+/** The permissions of every participant, including the bot, in a direct message, for which Discord stores none. */
 export const IN_DIRECT_MESSAGES = new PermissionsBitField([
   'ViewChannel',
   'SendMessages',

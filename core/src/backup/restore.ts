@@ -18,7 +18,7 @@ const PLAN = 'plan.json';
 const STAGED = 'files';
 /** Name of the exported database content within the kept data. No entry of the data has this name. */
 const OF_DATABASE = `${WORK}database`;
-/** What must stay free on the disk in addition to the restored data. */
+/** Disk space that must stay free in addition to the restored data. */
 const SPARE_BYTES = 64 * 1024 * 1024;
 
 const planSchema = z.object({

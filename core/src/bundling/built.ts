@@ -18,7 +18,7 @@ export const recordIn = (dir: string): string => join(dir, 'built.json');
 /** The options that the bundle is called with. */
 export const PARAMETERS = 'exports, require, module, __filename, __dirname, __launcher';
 
-/** What the bundle was made from. */
+/** The sources of a bundle. */
 export interface Built {
   /** In the folder of the bundle. */
   readonly script: string;

@@ -25,7 +25,7 @@ interface HostBundleOptions {
   readonly onUnusable: (error: unknown) => void;
 }
 
-/** What the bundle exports; see `host-bundle.ts`. */
+/** The exports of the bundle; see `host-bundle.ts`. */
 interface Exports {
   readonly runCommandLine: typeof runCommandLine;
   readonly tryPlugin: typeof tryPlugin;

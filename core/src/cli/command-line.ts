@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.js';
 import { type Arguments, endWith, prepare, readArguments, type StartOptions, startOnDiscord } from './discord.js';
 import { harmless } from './harmless.js';
 
-/** What `cinnabar help` prints: every command with its options. */
+/** The output of `cinnabar help`: every command with its options. */
 export const HELP = `Cinnabar, a Discord bot host.
 
   cinnabar start [--bot NAME]      logs in with DISCORD_TOKEN; without it, opens a local Discord to talk to
@@ -58,7 +58,7 @@ export const HELP = `Cinnabar, a Discord bot host.
 Configuration: config/, .env and the environment. See README.md.
 `;
 
-/** What a command is typed into: its streams, the working directory, and the environment, from which it takes the secrets. */
+/** The environment of a command: its streams, the working directory, and the environment variables, from which it takes the secrets. */
 export interface Terminal extends Pick<NodeJS.Process, 'cwd' | 'env'> {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly stdout: NodeJS.WritableStream;

@@ -65,10 +65,10 @@ interface Development extends OpenConsole {
   readonly watched: readonly string[];
 }
 
-/** What is printed once the console is open. */
+/** The line that is printed once the console is open. */
 export const watchingLine = (names: readonly string[]) => `Watching ${names.join(', ')}: what you save is reloaded.`;
 
-/** What is printed when a version has taken the place of another. @param changes as `Plugins.reload` gives them */
+/** The line that is printed when a version has replaced another. @param changes as returned by `Plugins.reload` */
 export function reloadedLine(id: string, tookMs: number, changes: readonly string[]): string {
   const what = changes.length === 0 ? '' : `: ${changes.join(', ')}`;
   return `↻ ${id} reloaded in ${Math.round(tookMs)} ms${what}`;

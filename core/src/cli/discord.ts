@@ -144,7 +144,7 @@ function wordsOf({ unfinished, saved }: StopReport): string {
   return `stopped.${cutShort}${saved ? '' : ' Not everything could be saved in time.'}`;
 }
 
-/** What the command line asks for. */
+/** The parsed arguments of the command line. */
 export interface Arguments {
   readonly command: string;
   /** The operands of the command, without options. */

@@ -80,7 +80,7 @@ async function findingsOf(bot: string | undefined, { cwd, env }: Terminal): Prom
   }
 }
 
-/** What the running processes of a cluster find; nothing where there is none, or the database cannot be used, which is a finding already. */
+/** The findings of the running processes of a cluster; empty without a cluster, and while the database is unusable, which another check reports. */
 async function examineCluster({ storage }: HostConfig): Promise<Awaited<ReturnType<typeof examineProcesses>>> {
   if (storage === undefined) return [];
   const { schema } = storage;
@@ -149,7 +149,7 @@ async function driverFor(config: HostConfig): Promise<Driver> {
   }
 }
 
-/** What the owner has entered with `!secrets`; nothing when that cannot be read, which the running bot has to repair. */
+/** The secrets that the owner has entered with `!secrets`; empty when they cannot be read, which the running bot has to repair. */
 async function storedSecrets(dataDir: string): Promise<Readonly<Record<string, string>>> {
   try {
     const text = await readFile(join(dataDir, SECRETS_FILE), 'utf8');

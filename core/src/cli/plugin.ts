@@ -32,7 +32,7 @@ type Options = Pick<Arguments, 'yes' | 'json' | 'verify' | 'withData'>;
 const USAGE =
   'It is "plugin add SPEC", "plugin update [ID or SPEC]", "plugin remove ID", "plugin pin ID", "plugin unpin ID", "plugin list", "plugin updates" or "plugin search [WORDS]".';
 
-/** What an act works with. */
+/** The context of an act. */
 interface Work {
   readonly operands: readonly string[];
   readonly options: Options;

@@ -65,7 +65,7 @@ async function referencePages(plugins: readonly Plugin[]): Promise<ReadonlyMap<s
   ]);
 }
 
-/** What the plugins register during their setup. */
+/** The registrations of the plugins during their setup. */
 async function registered(plugins: readonly Plugin[]) {
   const host = await createTestHost({ plugins, logLevel: 'error' });
   try {

@@ -23,7 +23,7 @@ export interface Lease {
   readonly lost: AbortSignal;
 }
 
-/** What the process passes to each host of a cluster. */
+/** The parameters that the process passes to each host of a cluster. */
 export interface Assignment {
   readonly partition: Partition;
   readonly shardCount: number;
@@ -33,7 +33,7 @@ export interface Assignment {
   readonly claims: SharedClaims;
   readonly channel: OpenChannel;
   readonly status: Cluster['status'];
-  /** What the process is called, and whether its last run did not stop cleanly: `takeCrash` returns `true` once. */
+  /** The process's name, and whether its last run did not stop cleanly: `takeCrash` returns `true` once. */
   readonly member: { readonly name: string; takeCrash(): boolean };
   /** Of the whole process. */
   readonly monitoring: Monitoring;

@@ -53,10 +53,9 @@ export interface Plan {
 const MOVED_AT_ONCE = 0.25;
 
 /**
- * What a member does next, computed from state that all members share. It takes free groups up to an even share. A member below its share requests groups
+ * The next actions of a member, computed from state that all members share. It takes free groups up to an even share. A member below its share requests groups
  * one at a time, first from members that cannot serve theirs (draining, or without Discord while others reach it). A request never leads to a counter-request,
- * so nothing moves while the set of members stays the same. A holder releases further groups once those before are served again.
- *
+ * so nothing moves while the set of members stays the same. A holder releases further groups once the previous ones are served again.
  * @param moving how many groups this member has handed over that are not served yet
  */
 export function planFor(self: string, { members, leases }: ClusterView, moving = 0): Plan {

@@ -67,7 +67,7 @@ export function shareEffects(
     recheck: (call) => (isHere(call) ? own.recheck(call) : ask(RECHECK, plain(call))),
     async run(call, { signal, onProgress }) {
       const { tool, runsIn } = call;
-      // What was aborted already is refused without asking.
+      // An aborted call is refused without a request.
       if (signal.aborted || partition.owns(runsIn)) return own.run(call, { signal, onProgress });
       try {
         const request = { id: randomUUID(), call: plain(call) };

@@ -19,7 +19,9 @@ const MAY_HAVE: RequestKind<{ readonly sources: Sources; readonly userId: string
   answer: z.boolean(),
 };
 
-/** Who may be shown what was read, also in servers of other groups: their hosts know who may read there, and which messages are still there. */
+/**
+ * Decides who may be shown stored content, also for sources in servers of other groups: their hosts know who may read there, and which messages still exist.
+ */
 export function shareProvenance(
   own: ProvenanceService,
   { channel, partition }: Pick<Assignment, 'channel' | 'partition'>,

@@ -137,7 +137,7 @@ export function createQuestions(
   };
 }
 
-/** What became of a request to a process. `idle`: it serves no group, and so hears of no request. */
+/** The result of a request to a process. `idle`: it serves no group, and so receives no request. */
 export type ProcessAnswer<T> = { readonly process: string } & (
   | { readonly state: 'answered'; readonly answer: T }
   | { readonly state: 'silent'; readonly error: unknown }

@@ -43,7 +43,7 @@ export interface Answers {
   close(): void;
 }
 
-/** What to tell a person about a thrown error, and what the error boundary should log and count. */
+/** The sentence for a person about a thrown error, and the error that the error boundary should log and count. */
 interface Explanation {
   readonly sentence: string;
   /** `undefined` when it was not a failure but an answer to the user. */

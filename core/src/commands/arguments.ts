@@ -64,7 +64,7 @@ export function readArguments(
   return { given };
 }
 
-/** What a word looks like that is meant for an option of a kind; kinds that are not listed accept any word. */
+/** Whether a word can be meant for an option of a kind; kinds that are not listed accept any word. */
 const LOOKS: { readonly [K in OptionKind]?: (typed: string, spec: OptionSpec) => boolean } = {
   integer: (typed) => NUMBER.test(typed),
   number: (typed) => NUMBER.test(typed),
@@ -112,7 +112,7 @@ interface NamedArgument {
   readonly end: number;
 }
 
-/** What `token` says when it names one of the optional options; `undefined` when it is an ordinary argument. */
+/** The value that `token` gives when it names one of the optional options; `undefined` when it is an ordinary argument. */
 function readNamed(source: string, token: ArgumentToken, specs: readonly OptionSpec[]): NamedArgument | undefined {
   if (token.quoted) return undefined;
   const flag = token.text.startsWith('--');
@@ -255,7 +255,7 @@ async function bindOne(spec: OptionSpec, given: GivenValue | undefined, place: P
     : wrong(asSentence(spec, translated(parsed.error.issues[0]?.message ?? t('is not right'))));
 }
 
-/** What a member gave for one option: words of a message, or the value of a slash option. */
+/** A member's value for one option: words of a message, or the value of a slash option. */
 export type GivenValue = string | number | boolean;
 
 type Converter = (spec: OptionSpec, typed: string, place: Place) => Found<unknown> | Promise<Found<unknown>>;

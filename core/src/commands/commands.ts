@@ -113,10 +113,10 @@ export function createCommands(parts: CommandServices): CommandService {
 
 const wordsOf = (name: string) => name.trim().toLowerCase().split(/\s+/).join(' ');
 
-/** What the command service is built from: `createCommands(parts)`. */
+/** The services from which the command service is built: `createCommands(parts)`. */
 export interface CommandServices {
   readonly client: Client;
-  /** Whose slash commands are synchronised here: in a cluster, each host has its own servers, and the first host the global list. */
+  /** The servers whose slash commands are synchronised here: in a cluster, each host has its own servers, and the first host the global list. */
   readonly owns: Partition['owns'];
   /**
    * Prefixes of a guild, or of direct messages (`null`), in any order. Called for every message: it must answer from memory
@@ -124,7 +124,7 @@ export interface CommandServices {
    */
   readonly prefixes: (guildId: string | null) => readonly string[];
   readonly enabledIn: EnabledIn;
-  /** What `enabledIn` depends on: as long as both are the same objects, so is its answer. Without it nothing is remembered. */
+  /** The state on which `enabledIn` depends: its results are cached while both are the same objects. Without it nothing is cached. */
   readonly choices?: {
     ofGuild(guildId: string): GuildState | undefined;
     ofOwner(): OwnerChoices;

@@ -33,7 +33,7 @@ import type { CommandEntry } from './registry.js';
 
 type CommandOutcome = 'done' | 'denied' | 'refused' | 'failed' | 'unanswered';
 
-/** What commands need to run. */
+/** The services that commands need to run. */
 export interface Execution {
   readonly access: Access;
   readonly random: Random;
@@ -115,7 +115,7 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
 
 const isInterruption = (error: unknown) => error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED';
 
-/** What the command itself answers. */
+/** The answers of the command itself. */
 function ownAnswers(answers: Answers, signal: AbortSignal, isAdministrative: boolean) {
   const outgoing = createOutgoing();
   let isAfterCancelling = false;

@@ -131,5 +131,5 @@ export interface Place {
   readonly attachments: ReadonlyMap<string, Attachment>;
 }
 
-/** What was found, or one sentence on why nothing was. */
+/** The value, or one sentence about why it was not found. */
 export type Found<T> = { readonly value: T } | { readonly problem: string };

@@ -227,7 +227,7 @@ function answerInteraction(
   const given = new Set<string>();
   /** Channels in which late answers have been introduced. */
   const introduced = new Set<string>();
-  /** What the caller reads when their private answer cannot be sent anywhere. */
+  /** The text for the caller when their private answer cannot be sent anywhere. */
   let withheld: Message | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 

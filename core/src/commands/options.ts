@@ -4,7 +4,7 @@ import { echo } from './answers.js';
 export type OptionKind = 'text' | 'integer' | 'number' | 'boolean' | 'choice' | NonNullable<OptionTraits['kind']>;
 
 export interface Choice {
-  /** What members type and see. */
+  /** The name in messages and in the help. */
   readonly label: string;
   readonly value: unknown;
 }
@@ -16,7 +16,7 @@ export interface OptionSpec {
   readonly kind: OptionKind;
   readonly required: boolean;
   readonly schema: z.ZodType;
-  /** What the schema is given when the member leaves the option out. */
+  /** The schema's input when the member omits the option. */
   readonly absent: undefined | null;
   readonly default: unknown;
   /** Empty unless `kind` is `choice`. */

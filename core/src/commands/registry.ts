@@ -83,7 +83,7 @@ function keysOf(entry: Entry): readonly string[] {
   return [...new Set([entry.key, ...entry.aliases])];
 }
 
-/** What a command inherits from the groups that contain it. */
+/** The properties that a command inherits from the groups that contain it. */
 interface Around {
   readonly owner: Owner;
   /** Full names under which it can be typed, its main name first; empty at the top. */

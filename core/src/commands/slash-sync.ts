@@ -119,7 +119,7 @@ export function createSlashSync(
   return {
     prepareSync(): void {
       wantedIn(null);
-      // What a server gets without choices of its own, as most are.
+      // The commands of a server without choices of its own, as most are.
       wantedIn('');
     },
     async sync(guildId: string | null, isNew = false): Promise<void> {

@@ -20,7 +20,7 @@ import { untilInterrupted } from '../gateway/boundary.js';
 import type { InteractionRequests } from '../gateway/rest.js';
 import type { LanguageService } from '../languages/languages.js';
 
-/** What the registry of components is built from. */
+/** The services from which the registry of components is built. */
 interface ComponentServices {
   readonly enabledIn: EnabledIn;
   readonly access: Access;

@@ -26,7 +26,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface SecretsService extends Secrets {
   /** Reads the stored values. A file that cannot be used is put aside, and the owner is told. */
   open(): Promise<void>;
-  /** What plugins read: the environment, and stored values for variables that it does not set. */
+  /** The environment for plugins: the process's variables, and stored values for variables that it does not set. */
   environment(): Environment;
 }
 

@@ -311,7 +311,7 @@ function birthOf(pid: number): string | undefined {
 
 /** A name on this machine that only one process can hold at a time, and that the system frees however the process ends. */
 interface NameClaim {
-  /** What the process that holds the name says about itself; `undefined` when this process holds it, or the system has no such names. */
+  /** The description that the process with the name gives of itself; `undefined` when this process holds it, or the system has no such names. */
   readonly holder: string | undefined;
   /** Idempotent. */
   release(): void;

@@ -97,7 +97,7 @@ function pluginChecks(
 }
 
 /**
- * What a finding is about. `bot`: the bot as a whole, so that one process finds it out for all. `process`: the process, with its files and its network.
+ * The subject of a finding. `bot`: the bot as a whole, so that one process checks it for all. `process`: the process, with its files and its network.
  * `plugin`: the environment of the process as a plugin needs it, which usually is the same in all.
  */
 export type FindingScope = 'bot' | 'process' | 'plugin';

@@ -17,7 +17,7 @@ import { CHECK_LIMIT_MS, type FindingScope, type ScopedFinding } from './all-che
 
 /** Leaves a process the time limit of its checks. */
 const DEADLINE_MS = CHECK_LIMIT_MS + 3_000;
-/** What each process finds out for itself. */
+/** The scopes that each process checks for itself. */
 const OF_PROCESS: readonly FindingScope[] = ['process', 'plugin'];
 
 const UNANSWERED: readonly ErrorCode[] = ['CINNABAR_CLUSTER_NO_ANSWER', 'CINNABAR_CLUSTER_NOT_SERVED'];
@@ -78,8 +78,9 @@ export const examineProcesses = (
   askProcesses(ask, status, EXAMINE, { locale: currentLocale() }, { deadlineMs: DEADLINE_MS });
 
 /**
- * The findings about the whole bot, then those of each process under its name. What plugins have found alike in all processes is about the whole bot.
- * @param own those of the process that asks; without a name when it is none of the cluster's
+ * The findings about the whole bot, then those of each process under its name. A finding of plugins that is equal in all processes counts as one about the
+ * whole bot.
+ * @param own those of the requesting process; without a name when it is not in the cluster
  */
 export function findingsOfAll(
   own: { readonly process?: string; readonly findings: readonly ScopedFinding[] },

@@ -353,7 +353,7 @@ export function trackOrigins(): () => void {
   };
 }
 
-/** What the main thread is doing. The watchdog's thread reads it through the inspector, so it is global. */
+/** The current activity of the main thread. The watchdog's thread reads it through the inspector, so it is global. */
 export interface Doing {
   /** The plugin whose code runs at the moment; empty for the host's code. */
   plugin: string;

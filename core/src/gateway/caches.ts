@@ -8,7 +8,7 @@ import {
   SnowflakeUtil,
 } from 'discord.js';
 
-// What discord.js caches, and for how long. By default it limits messages only.
+// The caches of discord.js, with their lifetimes. By default it limits messages only.
 
 /** Older messages are removed, so that quiet channels keep none. */
 const MESSAGE_LIFETIME_S = 3_600;

@@ -66,7 +66,7 @@ export interface GatewayClient {
   close(): Promise<void>;
 }
 
-/** What the client needs. */
+/** The cluster's parameters of the client. */
 type ShardAssignment = Pick<Assignment, 'partition' | 'shardCount' | 'lease' | 'sessions' | 'limits'>;
 
 interface Dependencies {
@@ -367,7 +367,7 @@ function explain(error: unknown): CinnabarError {
   return new CinnabarError('CINNABAR_GATEWAY_LOGIN', { detail }, { cause: error });
 }
 
-/** What to do about close codes after which reconnecting is pointless. https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway */
+/** Advice for close codes after which reconnecting is pointless. https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway */
 const ADVICE: ReadonlyMap<number, string> = new Map([
   [
     GatewayCloseCodes.AuthenticationFailed,
@@ -395,7 +395,7 @@ const ADVICE: ReadonlyMap<number, string> = new Map([
   ],
 ]);
 
-/** What to do when Discord closes with a code after which it must not be tried again; `undefined` for all other codes. */
+/** The advice for a close code after which the bot must not reconnect; `undefined` for all other codes. */
 export function adviceFor(code: number, intents: readonly string[]): string | undefined {
   return ADVICE.get(code)?.replace('{intents}', intents.join(', '));
 }

@@ -163,7 +163,7 @@ export function makeWebhookPostsOnce(makeRequest: MakeRequest): MakeRequest {
   };
 }
 
-/** What is on its way to Discord about single interactions. */
+/** The running requests to Discord about single interactions. */
 export interface InteractionRequests {
   /**
    * Follows the answers to an interaction, and the changes of the message that it came from.

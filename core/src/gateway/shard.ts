@@ -40,7 +40,7 @@ interface Dependencies {
   readonly shared?: SharedShards | undefined;
 }
 
-/** What shards that move between processes need. */
+/** The services for shards that move between processes. */
 export interface SharedShards {
   /** While it is not held, no event is handed on, and nothing is sent. */
   readonly lease: Lease;

@@ -47,7 +47,7 @@ export const contentSchema = z.object({
 });
 export type GuildContent = z.output<typeof contentSchema>;
 
-/** What reading and writing a file needs. */
+/** The services for reading and writing a file. */
 export interface FileContext {
   readonly guildId: string;
   /** `undefined` while Discord cannot be asked. */
@@ -365,7 +365,7 @@ function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
 
 const NAMED: readonly NamedKind[] = ['user', 'role', 'channel', 'category'];
 
-/** What kind of thing a text names, by its `.meta({ kind })`. */
+/** The kind of object that a text names, from its `.meta({ kind })`. */
 function kindOf(schema: z.core.$ZodType): NamedKind | undefined {
   const kind = schema instanceof z.ZodType ? schema.meta()?.kind : undefined;
   return kind === 'member' ? 'user' : NAMED.find((one) => one === kind);

@@ -28,7 +28,7 @@ export interface LanguageService extends Languages {
   serve<T>(audience: Audience, shown: string | undefined, task: () => T | Promise<T>): T | Promise<T>;
   /** The languages other than English, each with the Discord locales that it serves. */
   forDiscord(): Localizations;
-  /** Of all that `forDiscord` returns. The catalogues are not parsed for it, so they take no memory until somebody speaks another language. */
+  /** Digest of all results of `forDiscord`. It does not parse the catalogues, so they take no memory until another language is used. */
   digestForDiscord(): string;
   /** Discards the catalogues: plugins were added, removed or changed. */
   reread(): void;

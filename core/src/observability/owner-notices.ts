@@ -187,7 +187,7 @@ const undeliveredSchema = z.object({
 });
 type Undelivered = z.output<typeof undeliveredSchema>;
 
-/** What the host of one group hands over to the sending host. */
+/** The notices that the host of a group forwards to the sending host. */
 export const handedSchema = z.object({
   alerts: z.array(raisedSchema.extend({ id: z.string(), kind: z.string(), reason: z.string() })).default([]),
   sentences: z.array(z.object({ id: z.string(), sentence: z.string(), at: z.number() })).default([]),

@@ -216,7 +216,7 @@ export function createSetupNeeds(log: Logger) {
       checks.set(owner.id, own.add(check));
       return owner.scope.add('check of its setup', () => own.delete(check));
     },
-    /** What is missing in the guild (`null`: direct messages); `undefined` when the plugin works, or has no check. Never rejects. */
+    /** The missing setup in the guild (`null`: direct messages); `undefined` when the plugin works, or has no check. Never rejects. */
     async of(guildId: string | null, id: string): Promise<SetupNeed | undefined> {
       for (const check of checks.get(id) ?? []) {
         try {

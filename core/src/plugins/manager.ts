@@ -34,8 +34,8 @@ import type { PluginServices } from './services.js';
 /** The `Plugins` service, and functions for the host only. */
 export interface PluginManager extends Plugins {
   /**
-   * Finds, builds and starts plugins in dependency order. What fails is reported and skipped.
-   * @param options.only ids or folders: nothing else is started, or reported
+   * Finds, builds and starts plugins in dependency order. A plugin that fails is reported and skipped.
+   * @param options.only ids or folders: no other plugin is started, or reported
    * @throws CINNABAR_PLUGIN_UNKNOWN when `only` names an unknown plugin
    */
   boot(options?: { readonly only?: readonly string[] }): Promise<BootReport>;

@@ -100,7 +100,7 @@ export interface SharedDocuments {
   replace(path: DocumentPath, stored: Stored | undefined, revision: string | undefined): Promise<string | undefined>;
   /** The present revisions, in the order of the paths. */
   revisions(paths: readonly DocumentPath[]): Promise<readonly (string | undefined)[]>;
-  /** What may have changed directly below some paths while notifications were lost; deletions are not included. */
+  /** The documents directly below some paths that may have changed while notifications were lost, without deletions. */
   missedBelow(prefixes: readonly DocumentPath[]): Promise<readonly DocumentChange[]>;
   listen(listener: SharedListener): () => void;
 }

@@ -103,7 +103,7 @@ export interface TestHost extends TestWorld, AsyncDisposable {
   readonly dataDir: string;
   /** Everything that was logged, in order. */
   readonly log: readonly TestLogEntry[];
-  /** What owners have requested with `!bot restart` and `!bot shutdown`: the host only records it. */
+  /** The requests of owners with `!bot restart` and `!bot shutdown`: the host only records them. */
   readonly endRequests: readonly HostEnd[];
   /** See `Host.ended`. */
   readonly ended: Promise<CinnabarError>;

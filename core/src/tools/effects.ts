@@ -39,7 +39,7 @@ export interface DueCall extends AskedCall {
   readonly mostCharacters: number;
 }
 
-/** What the place of a call says of it, and the facts for the audit. */
+/** The facts about a call from its place, and the facts for the audit. */
 interface Facts {
   readonly facts: { readonly access?: readonly DecisionReason[]; readonly policy?: ToolPolicy | undefined };
 }

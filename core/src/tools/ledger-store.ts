@@ -45,7 +45,7 @@ const rowSchema: z.ZodType<LedgerEntry> = z.object({
   audience: z.literal('requester').exactOptional(),
 });
 
-/** What remains of a deleted call as long as its row would have: its key must not be accepted for a new call. */
+/** The rest of a deleted call, kept as long as its row would be: its key must not be accepted for a new call. */
 const forgottenSchema = z.strictObject({ keyName: z.string(), updatedAt: z.number() });
 type Forgotten = z.output<typeof forgottenSchema>;
 const documentSchema = z.union([rowSchema, forgottenSchema]);

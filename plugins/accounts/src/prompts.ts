@@ -74,7 +74,7 @@ const promptsSchema = z.object({
 });
 type StoredPrompts = z.output<typeof promptsSchema>;
 
-/** What is kept for a server, the oldest first, so that expired entries are found without reading all of them. */
+/** The stored prompts of a server, oldest first, so that expired entries are found without reading all of them. */
 const promptIndexSchema = z.object({
   turns: z.array(z.object({ key: z.string(), at: z.number() })).default([]),
 });

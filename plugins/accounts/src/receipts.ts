@@ -139,7 +139,7 @@ export const sumSchema = z.object({
 export type Sum = Readonly<z.output<typeof sumSchema>>;
 export const NO_USE: Sum = sumSchema.parse({});
 
-/** What an account has counted for a receipt. */
+/** The amount that an account has counted for a receipt. */
 const counted = z.object({ receipt: z.string(), sum: sumSchema });
 
 const hold = z.object({ id: z.string(), tokens: z.number(), usd: z.number(), until: z.number() });

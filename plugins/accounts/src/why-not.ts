@@ -101,7 +101,7 @@ async function ignored({ services: { access } }: AccountsContext, { author, guil
   return t('I ignore it: {reason}. {remedy}', { reason: text, remedy });
 }
 
-/** What prevents the bot from reading the message, or from answering there. */
+/** The reason why the bot cannot read the message, or cannot answer there. */
 function unseen({ client, guild, channel, content, attachments, guildId, mentions }: Message): string | undefined {
   const me = guild?.members.me;
   const needed = channel.isThread() ? PermissionFlagsBits.SendMessagesInThreads : PermissionFlagsBits.SendMessages;

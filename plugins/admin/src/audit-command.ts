@@ -249,7 +249,7 @@ function paged(lines: readonly string[]): readonly (readonly string[])[] {
 
 const PAGE = 50;
 
-/** What moderators, admins and tools did in a guild, and what was refused. */
+/** The page with acts of moderators, admins and tools in a guild, and with refusals. */
 export function registerAuditPage(context: AdminContext): void {
   context.page({
     name: 'audit',

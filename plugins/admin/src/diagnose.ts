@@ -296,7 +296,7 @@ function examineNeeds(
 
 const namesOf = (permissions: readonly string[]) => permissions.map(permissionName).join(', ');
 
-/** What a typed command needs in addition to a slash command: the bot reads it, and answers in the channel. */
+/** The requirements of a typed command in addition to those of a slash command: the bot reads it, and answers in the channel. */
 function examineTyping({ client }: AdminContext, { channel, guild }: CommandContext): readonly Finding[] {
   const me = guild?.members.me;
   if (me == null || channel.isDMBased()) return [];

@@ -28,7 +28,7 @@ const ACTIVITIES = {
 } as const;
 const KINDS = ['playing', 'listening', 'watching', 'competing', 'custom'] as const;
 
-/** What the bot shows about itself below its name. */
+/** The bot's presence below its name. */
 export const presenceSettings = {
   online: z.enum(ONLINE).default('online').describe('The dot beside the name of the bot'),
   activity: z.enum(KINDS).default('custom').describe('What stands before the status text; custom for nothing'),

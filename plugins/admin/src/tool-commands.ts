@@ -266,7 +266,7 @@ function known(tools: Tools, name: string): ToolInfo {
   return tool;
 }
 
-/** What models and agents may do in a guild, tool by tool. */
+/** The page about the policies of models' and agents' tools in a guild. */
 export function registerToolsPage({ page, services }: AdminContext): void {
   const { tools, policies, plugins } = services;
 

@@ -39,7 +39,7 @@ export interface Controls {
   row(handle: DecideHandle, isWhole?: boolean): Row;
 }
 
-/** What is needed to add reactions to a message. */
+/** The permissions for adding reactions to a message. */
 export const REACTION_PERMISSIONS: readonly PermissionsString[] = ['AddReactions', 'ReadMessageHistory'];
 
 /** For when Discord refuses a reaction that should have been possible. */

@@ -180,7 +180,7 @@ const MOST_PER_SESSION = 50;
 /** A task whose end was never reported has ended by then. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
-/** What members have allowed for the rest of a task, by session. */
+/** Members' grants for the rest of a task, by session. */
 export function createGrants(
   { approvals }: Collections<typeof collections>,
   { clock, random }: { readonly clock: Clock; readonly random: Random },
@@ -243,7 +243,7 @@ function approvalOf({ id, tool, pattern, userId, at }: Grant): Approval {
   return { id, tool, pattern: patternWords(tool, pattern), byUserId: userId, at };
 }
 
-/** What may be allowed for the rest of a task, besides the single call. */
+/** A possible grant for the rest of a task, in addition to the single call. */
 export interface Allowance {
   /** The tool with any arguments. */
   readonly any: boolean;

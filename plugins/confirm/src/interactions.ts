@@ -248,7 +248,7 @@ const LONGEST_WORDS = 1_700;
 const LONGEST_DESCRIPTION = 100;
 const tooMuch = () => t('That is more than I can show. Please let fewer arguments change.');
 
-/** What a choice of arguments would allow, with the components to change and to accept it. */
+/** The effect of a choice of arguments, with the components to change and to accept it. */
 function patternScreen(
   { components: { patternMenu, allowPattern } }: ConfirmContext,
   { messageId, requests: [{ call, allowance }] }: PendingCard,

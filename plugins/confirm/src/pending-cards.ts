@@ -7,7 +7,7 @@ import type { Allowance } from './grants.js';
 export interface HeldCall {
   readonly call: ToolCall;
   readonly rules: Rules;
-  /** What may be allowed in addition to this one call. */
+  /** The grant that is offered in addition to this one call. */
   readonly allowance: Allowance;
   /** Runs the call, once it is approved. */
   run(): Promise<SettledOutcome>;
@@ -28,7 +28,7 @@ export interface PendingCard {
   readonly guildId: string | null;
   readonly channelId: string;
   readonly messageId: string;
-  /** What is being asked, unescaped, for lists. */
+  /** The question, unescaped, for lists. */
   readonly sentence: string;
   /** The content of its message in a given state. */
   draw(state: CardState): CardFace;
@@ -95,7 +95,7 @@ export function createPendingCards() {
       const [oldest] = deciders.keys();
       if (deciders.size > DECIDED_KEPT && oldest !== undefined) deciders.delete(oldest);
     },
-    /** Who decided that card; `undefined` when it is undecided, or was decided long ago. */
+    /** The user who decided that card; `undefined` when it is undecided, or was decided long ago. */
     deciderOf: (messageId: string): string | undefined => deciders.get(messageId),
     /** Records that a card is being posted: the event of a reaction to it may arrive before the response that confirms the card. */
     async deliver<T>(userId: string, delivery: Promise<T>): Promise<T> {

@@ -74,7 +74,7 @@ export const collections = {
 
 export const inject = { access: Access, clock: Clock, commands: Commands, random: Random } as const;
 
-/** Who may create commands and aliases, according to the setting. */
+/** The access policy for creating commands and aliases, according to the setting. */
 export const creating = (settings: CustomContext['settings']): AccessPolicy => ({
   where: 'guild',
   tierFrom: async ({ guildId }) => (await settings.guild(guildId).get()).creators,

@@ -295,7 +295,7 @@ const PEOPLE = /<@!?(\d{1,20})>/g;
 
 const ROLES = /<@&(\d{1,20})>/g;
 
-/** Whom a text may ping: members in it who can see the channel; @everyone and roles that are not mentionable only when the caller may. */
+/** The mentions that may ping: members in the text who can see the channel; @everyone and roles that are not mentionable only with the caller's permission. */
 async function mentionsIn(
   context: Context,
   caller: Caller,

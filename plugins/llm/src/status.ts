@@ -99,7 +99,7 @@ function patternList(patterns: readonly string[]): string {
   return patterns.map((pattern) => `\`${pattern.replaceAll('`', '')}\``).join(', ');
 }
 
-/** What monitoring shows of models. */
+/** The metrics of models. */
 export interface ModelMetrics {
   /** One request to one model, its repetitions included. @param startedAt in milliseconds since the Unix epoch */
   ended(candidate: Candidate, startedAt: number, end: { readonly usage: Usage } | { readonly code: ErrorCode }): void;

@@ -81,7 +81,7 @@ function correctionFor(corrections: ModelCorrections, model: string): z.output<t
   return longest === undefined ? {} : (corrections[longest] ?? {});
 }
 
-/** What is known of a family of models. Everything but the pattern may be left open. */
+/** The known traits of a family of models. All but the pattern are optional. */
 export interface Family {
   /** Tested against the name in lower case with dots as hyphens, so that `claude-sonnet-4.5` is `claude-sonnet-4-5`. */
   readonly names: RegExp;

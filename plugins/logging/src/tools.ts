@@ -5,7 +5,7 @@ import { KINDS, type Kind, type LoggingContext } from './event-log.js';
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 const ALL: readonly Kind[] = ['edits', 'deletions', 'joins', 'memberChanges', 'channels', 'voice'];
 
-/** What `!set logging` does for admins, as tools: which events are logged, and where. */
+/** The settings of `!set logging` as tools for admins: the logged events, and the channel. */
 export function registerTools({ tool, client, settings, services }: LoggingContext): void {
   const overview = async (guild: Guild): Promise<string> => {
     const chosen = await settings.guild(guild).get();

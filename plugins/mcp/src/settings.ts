@@ -32,7 +32,7 @@ const serverSchema = z
     url: z.string().optional(),
     headers: z.record(z.string().regex(HEADER, 'is not a name for a header'), z.string()).optional(),
     oauth: oauthSchema.optional(),
-    /** Who may use its tools. A server can reach files and accounts of the bot's owner, so by default only the owner. */
+    /** The lowest tier that may use its tools. A server can reach files and accounts of the bot's owner, so the default is the owner. */
     tier: z.enum(TIERS).default('botOwner'),
     /** The minimum risk of its tools. A server's own hints can only raise it, unless the owner trusts them: `hints`. */
     risk: z.enum(['hints', 'read', 'write', 'destructive']).default('write'),

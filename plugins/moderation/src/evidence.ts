@@ -23,7 +23,7 @@ async function unlessUnknown<T>(request: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What Discord shows about an action whose result is not known. */
+/** The result of an action whose outcome was not recorded, according to Discord. */
 export type Evidence = 'done' | 'not done' | 'unclear';
 
 const ENTRIES: { readonly [K in ModerationAct]?: AuditLogEvent } = {

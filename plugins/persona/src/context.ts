@@ -141,7 +141,7 @@ export const settings = { global, guild };
 /** How personas behave in one guild; in a direct message the defaults apply. */
 export type PersonaSettings = z.output<typeof guild>;
 
-/** What the functions of this plugin work with: its own stores and the host's services. */
+/** The context of this plugin's functions: its own stores and the host's services. */
 export interface PersonaContext {
   readonly access: Access;
   readonly accounts: Accounts | undefined;
@@ -179,14 +179,14 @@ export interface PersonaContext {
   guildsWithSettings(): Promise<readonly string[]>;
 }
 
-/** Who shapes personas: in a guild its admins, in a direct message the member whose it is. */
+/** The access policy for shaping personas: in a guild its admins, in a direct message its member. */
 export const SHAPE = { tier: 'admin', dmTier: 'everyone' } as const;
 
 export function placeOf({ actor }: Pick<CommandContext, 'actor'>): PersonaPlace {
   return { guildId: actor.guildId, channelId: actor.channelId };
 }
 
-/** What one command changes is undone together. */
+/** All changes of one command are undone together. */
 export function authorOf({ actor }: Pick<CommandContext, 'actor'>, { random }: PersonaContext): Author {
   return { sessionId: random.id(), userId: actor.userId, channelId: null };
 }

@@ -170,7 +170,7 @@ export default definePlugin({
   },
 });
 
-/** What pages and other plugins may see of personas. */
+/** The view of personas for pages and other plugins. */
 function personasFor({ store, hub, traces, client }: PersonaContext): Personas {
   return {
     async state(place) {

@@ -303,7 +303,7 @@ export function silenceOf(persona: PersonaContext): SilenceReasons {
   };
 }
 
-/** What sets a name off from the words after it, in several scripts. */
+/** Characters that separate a name from the words after it, in several scripts. */
 const PAUSE = String.raw`\s*(?:[,:;!?…—–،؛؟，、：；！？।]|\s-|\.*\s*$)`;
 
 /**

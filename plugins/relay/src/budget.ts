@@ -2,7 +2,7 @@ import { localDay, t, z } from '@cinnabar/sdk';
 import type { RelayContext } from './context.js';
 import { rulesIn } from './settings.js';
 
-/** What a guild's agents have used in a day. */
+/** The usage of a guild's agents, by day. */
 export const days = {
   scope: 'guild',
   version: 1,

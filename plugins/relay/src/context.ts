@@ -32,7 +32,7 @@ import type { Breakers } from './queue/attempts.js';
 import type { RelayQueue } from './queue/queue.js';
 import type { settings } from './settings.js';
 
-/** What the relay stores, beside the journal of its queue. */
+/** The stored data of the relay, in addition to the journal of its queue. */
 export const collections = {
   rosters,
   directs,
@@ -73,7 +73,7 @@ export const env = z.object({
     .describe('Address of a Letta server of your own'),
 });
 
-/** What the host hands to the relay. */
+/** The plugin's context from the host. */
 export type RelayContext = PluginContext<typeof settings, typeof collections, typeof inject, typeof env>;
 
 /** The host's context and services, and the relay's own stores. */
@@ -87,7 +87,7 @@ export interface RelayStores extends RelayContext, Services<typeof inject> {
   readonly errors: ErrorLog;
 }
 
-/** What a delivery works with. */
+/** The services that a delivery uses. */
 export interface RelayCore extends RelayStores {
   readonly letta: LettaServers;
   readonly permissions: AgentPermissions;

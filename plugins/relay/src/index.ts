@@ -119,7 +119,7 @@ async function start(context: RelayContext): Promise<void> {
   context.ready(() => core.letta.agents().catch((error: unknown) => log.info('no Letta server yet', { error })));
 }
 
-/** What reaches agents without being addressed to them. */
+/** Starts the events that reach agents without being addressed to them. */
 async function startPresence(relay: Relay): Promise<void> {
   const digests = await openDigests(relay);
   if (relay.frontDoor !== undefined) listenForMessages(relay, relay.frontDoor, digests);
@@ -150,7 +150,7 @@ function registerCommands(relay: Relay): void {
   });
 }
 
-/** What keeps agents from answering in a guild. In direct messages, each member says for themselves whether one does. */
+/** The reason why no agent answers in a guild. In direct messages, each member chooses whether one answers. */
 function needIn(guildId: string | null, { rosters }: Relay): SetupNeed | undefined {
   if (guildId === null) return undefined;
   const roster = rosters.of(guildId);

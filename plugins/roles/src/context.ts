@@ -36,7 +36,7 @@ const menuSchema = z.object({
       messageId: z.string(),
       style: z.enum(PANEL_STYLES),
       text: z.string(),
-      /** What the message showed when it was last written, to detect changes. */
+      /** The content of the message when it was last written, to detect changes. */
       shown: z.string(),
     })
     .exactOptional(),

@@ -196,7 +196,7 @@ export function createGrants({ client, collections, settings, services, log }: R
   };
 }
 
-/** What prevents the bot from changing roles at all: something that admins fix, not the member. */
+/** A reason why the bot cannot change roles at all, which admins have to fix, not the member. */
 export class Obstacle extends UserError {}
 
 /** `Ban Members, Manage Messages` in the current language. */

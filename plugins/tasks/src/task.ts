@@ -139,7 +139,7 @@ const taskSchema = z.object({
   inbox: z.array(words).exactOptional(),
   /** Other members whose messages it has read: its tool calls need their rights, too. */
   alongside: z.array(text).exactOptional(),
-  /** What it had used when it was last continued after its end: its limits count from there. */
+  /** Its usage when it was last continued after its end: its limits count from there. */
   continuedFrom: z
     .object({ steps: z.number(), workedMs: z.number(), tokens: z.number(), cost: z.number() })
     .exactOptional(),

@@ -261,7 +261,7 @@ export function createRateLimiter(clock: Clock, windowMs: number, maxKeys = 10_0
   };
 }
 
-/** What an attempt shows about the service behind the breaker. `inconclusive`: nothing, for instance when the caller cancelled it. */
+/** The evidence of an attempt about the service behind the breaker. `inconclusive`: none, for instance when the caller cancelled it. */
 export type Verdict = 'success' | 'failure' | 'inconclusive';
 
 export interface CircuitBreakerOptions {

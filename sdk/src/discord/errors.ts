@@ -4,9 +4,9 @@ import type { Clock } from '../clock.js';
 import { UserError } from '../errors.js';
 import { t, translated } from '../text/language.js';
 
-/*
- * What an error of a request to Discord means. Three things can have happened: Discord refused (`isRefusal`: it was not carried out, and
- * repeating it does not help), Discord or the network failed (`isTransient`: it may have been carried out or not), or the error is not Discord's.
+/**
+ * The meaning of an error of a request to Discord. There are three cases: Discord refused (`isRefusal`: it was not carried out, and repeating it does not
+ * help), Discord or the network failed (`isTransient`: it may have been carried out or not), or the error is not Discord's.
  * https://discord.com/developers/docs/topics/opcodes-and-status-codes
  */
 

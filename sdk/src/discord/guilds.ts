@@ -38,8 +38,8 @@ export function requireGuildOf(client: Client, { guildId }: { readonly guildId: 
 }
 
 /**
- * The channel that a thread belongs to; any other channel itself. What is kept for a channel (a budget, a party) holds in its threads.
- * A channel that is gone or cannot be seen counts as one of its own.
+ * The channel that a thread belongs to; any other channel itself. Data that is stored for a channel (a budget, a party) also applies to its threads.
+ * A channel that is deleted or cannot be seen counts as a separate one.
  */
 export async function homeChannelOf(client: Pick<Client, 'channels'>, channelId: string): Promise<string> {
   const channel = client.channels.cache.get(channelId) ?? (await client.channels.fetch(channelId).catch(() => null));
@@ -48,7 +48,7 @@ export async function homeChannelOf(client: Pick<Client, 'channels'>, channelId:
 
 /** No name in Discord is longer. */
 const MAX_NAME_LENGTH = 32;
-/** What Discord answers at most to one search. */
+/** Discord's maximum number of results of one search. */
 const SEARCH_LIMIT = 100;
 
 /**

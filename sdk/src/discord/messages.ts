@@ -9,7 +9,7 @@ export function isWebhookMessage({ webhookId, applicationId }: Message | Partial
   return webhookId !== null && webhookId !== applicationId;
 }
 
-/** Who speaks: the id of a user; for one of the names that share a webhook, its id and the name as it was sent, which is not safe to show. */
+/** The speaker: the id of a user; for one of the names that share a webhook, its id and the name as it was sent, which is not safe to show. */
 export function speakerId(message: Message): string {
   return isWebhookMessage(message) ? `${message.webhookId}/${message.author.username}` : message.author.id;
 }
@@ -46,7 +46,7 @@ const PART_MARK = '\u2063\u200B\u200B';
 const MARKS = [MARK, LINE_MARK, PART_MARK];
 /** At the end of an address the mark would become part of the link. */
 const ENDS_WITH_ADDRESS = /:\/\/\S+$/;
-/** What a mark adds to a text at most. */
+/** The maximum length that a mark adds to a text. */
 export const LONGEST_MARK = MARK.length + 1;
 
 /**

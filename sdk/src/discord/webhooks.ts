@@ -81,7 +81,7 @@ async function findOrCreate(home: Home): Promise<Webhook | undefined> {
   return home.createWebhook({ name, reason: 'speaks under the names of its agents' });
 }
 
-/** What a message by the webhook needs beside its text to be in this place. */
+/** The parameters, beside its text, with which a message by the webhook appears in this place. */
 export function webhookPlace(channel: SendableChannels): { readonly threadId?: string } {
   return channel.isThread() ? { threadId: channel.id } : {};
 }

@@ -31,7 +31,7 @@ const snapshots = new Set<{ readonly root: string; readonly taken: Promise<void>
 const changes = new Set<{ readonly path: string; readonly done: Promise<unknown> }>();
 
 /**
- * Changes a file in one step: at once, or once the snapshot of a folder around it has been taken. What it runs must not call this again.
+ * Changes a file in one step: at once, or once the snapshot of a folder around it has been taken. The callback must not call this function again.
  * @example await changeFile(file, () => rename(`${file}.new`, file));
  */
 export async function changeFile<T>(file: string, change: () => T | Promise<T>): Promise<T> {
@@ -156,7 +156,7 @@ export interface PreparedFile {
 }
 
 export interface DurableFileOptions {
-  /** Who may read and write the file, as `chmod` takes it; its owner alone when left out. */
+  /** The permissions of the file, as for `chmod`; default: only its owner may read and write it. */
   readonly mode?: number;
   /** A name of this write's own, where several processes write one file. */
   readonly writer?: string;
@@ -311,7 +311,7 @@ export function diskTroubleText(error: unknown): string {
 /** Thrown as they are. A write without the lease fails for another reason than the medium's, and for good. */
 const FINAL = ['CINNABAR_STORAGE_WRITE', 'CINNABAR_LEASE_LOST'];
 
-/** What a write that failed is thrown as: its message may be read by members, the rest is for the log. */
+/** The error for a failed write: members may read its message, the rest is for the log. */
 export function storageWriteError(document: string, cause: unknown): CinnabarError {
   if (cause instanceof CinnabarError && FINAL.includes(cause.code)) return cause;
   return new CinnabarError('CINNABAR_STORAGE_WRITE', { document, detail: diskTroubleText(cause) }, { cause });

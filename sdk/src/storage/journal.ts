@@ -219,7 +219,7 @@ export function journalFile(file: string): JournalMedium {
 
   const openFile = async (): Promise<FileHandle> => {
     await makeFolder(folder);
-    // What a process that died left of writing it anew.
+    // The unfinished file of a process that died while it rewrote the journal.
     await rm(`${path}.new`, { force: true });
     const opened = await open(path, 'a+', 0o600);
     try {
@@ -311,7 +311,7 @@ async function isAt(handle: FileHandle, path: string): Promise<boolean> {
 const lineOf = (record: unknown): string => `${JSON.stringify(record)}\n`;
 const linesOf = (records: Iterable<unknown>): string => [...records].map(lineOf).join('');
 
-/** What a crash left without its end must not swallow the next line. */
+/** An incomplete line after a crash must not swallow the next line. */
 async function endsInLine(handle: FileHandle, size: number): Promise<boolean> {
   if (size === 0) return true;
   const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);

@@ -121,7 +121,7 @@ export type LanguageChoice = (
   shown: string | undefined,
 ) => string | undefined | Promise<string | undefined>;
 
-/** Whom a text is for. */
+/** The audience of a text. */
 export interface Audience {
   readonly guildId: string | null;
   readonly userId?: string | undefined;

@@ -183,7 +183,7 @@ interface Fence {
   readonly closing: string;
   /** The length of the longest line that may close it: its own, when that is longer than `closing`. */
   readonly closingRoom: number;
-  /** What a code line that was cut in its middle needs before its rest: the quote marks, if any. */
+  /** The prefix for the rest of a code line that was cut in its middle: the quote marks, if any. */
   readonly continuation: string;
 }
 
@@ -277,7 +277,7 @@ function isClosing(inside: string, fence: OpenFence): boolean {
   return widthOf(inside.slice(0, inside.indexOf(mark))) <= fence.indent + CLOSING_MAX_INDENT;
 }
 
-/** What follows `depth` quote marks; `undefined` when the line has fewer. */
+/** The text after `depth` quote marks; `undefined` when the line has fewer. */
 function withoutQuotes(line: string, depth: number): string | undefined {
   let at = 0;
   for (let found = 0; found < depth; found += 1) {

@@ -85,7 +85,7 @@ export interface WallTime {
 
 const wallFormats = new Map<string, Intl.DateTimeFormat>();
 
-/** What calendar and clock show at a moment in a time zone. */
+/** Date and time of day at a moment in a time zone. */
 export function wallTime(at: number, timeZone: string): WallTime {
   const format = wallFormats.get(timeZone) ?? wallFormat(timeZone);
   wallFormats.set(timeZone, format);

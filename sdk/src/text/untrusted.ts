@@ -73,7 +73,7 @@ export function nameText(name: string): string {
 let loaded: ((text: string) => string) | undefined;
 
 /**
- * What a text looks like: texts that people would take for one another have the same, whatever characters they are made of (Unicode UTS 39).
+ * The visual skeleton of a text: texts that people would confuse have the same one, whatever characters they are made of (Unicode UTS 39).
  * @example skeletonOf('Аlice') === skeletonOf('Alice') // the first one begins with a Cyrillic А
  */
 export function skeletonOf(text: string): string {
@@ -81,7 +81,7 @@ export function skeletonOf(text: string): string {
   return loaded(text.normalize('NFKD'));
 }
 
-/** What is left of a name when case, width, accents, decoration and look-alike letters are ignored: the same for names to be kept apart. */
+/** A name without case, width, accents, decoration and look-alike letters: equal for names that must be distinguished. */
 export function likenessOf(name: string): string {
   // A capital I is an l to the eye, and an i when written small.
   const letters = skeletonOf(skeletonOf(name.normalize('NFKD').toLowerCase()).toLowerCase())
@@ -121,7 +121,7 @@ export interface Named {
 const MAX_NAME = 40;
 /** Control, format and private-use characters, surrogates on their own, line and paragraph separators. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0\u2800]/gu;
-/** What gives a transcript its structure: colons of every script, brackets, quotes. */
+/** Characters that structure a transcript: colons of every script, brackets, quotes. */
 const STRUCTURE = /[:\uff1a\ufe55\ufe13\ua789\u02d0<>[\]{}|`\\"]+/gu;
 
 /**

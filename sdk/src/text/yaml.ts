@@ -14,7 +14,7 @@ import {
 import { t } from './language.js';
 import { oneLine } from './untrusted.js';
 
-/** What a YAML text says, or why it cannot be used. */
+/** The content of a YAML text, or the reason why it cannot be used. */
 export type YamlReading =
   | {
       readonly ok: true;

@@ -10,7 +10,7 @@ import type { Session } from './session.js';
 import { channelsOf, type Stage } from './stage.js';
 
 /**
- * What Tab offers for the last word of a line: as readline's completer, the candidates and the word that they complete.
+ * Completes the last word of a line with Tab, in the form of readline's completer: the candidates and the word that they complete.
  * @param commands those that the person at the console may use
  */
 export function createCompleter(

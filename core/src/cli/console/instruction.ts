@@ -1,4 +1,4 @@
-/** What one line of the console asks for. Message references are the console's own ids: `m3`. */
+/** The action of a console line. Message references are the console's own ids: `m3`. */
 export type Act =
   | { readonly kind: 'say'; readonly text: string }
   | { readonly kind: 'react' | 'unreact'; readonly message: string | undefined; readonly emoji: string }
@@ -85,7 +85,7 @@ const FORMS: readonly { readonly pattern: RegExp; readonly read: (...groups: rea
     },
   ];
 
-/** What `help` prints. */
+/** The output of `help`. */
 export const HELP = `hello everyone            say it as @you            @alice: hi            say it as another member
 reply m3 sure             answer m3                 edit m3 …, delete m3  change or remove an own message
 +1 · -1 · +1 m3           press 👍 or 👎            react m3 🎉 · unreact m3 🎉

@@ -141,7 +141,7 @@ function withKeys(before: string, added: Readonly<Record<string, unknown>>): str
   return document.toString();
 }
 
-/** What an import did, or would do in a dry run. */
+/** The files that an import wrote, or would write in a dry run. */
 export interface Written {
   readonly files: readonly { readonly shown: string; readonly keys: readonly string[] }[];
   readonly calls: readonly { readonly bot: string; readonly folder: string; readonly count: number }[];

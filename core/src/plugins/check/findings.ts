@@ -7,7 +7,7 @@ export interface Finding {
   /** Path from the project's folder. */
   readonly file?: string;
   readonly line?: number;
-  /** What is wrong, and how to fix it. */
+  /** The problem, and how to fix it. */
   readonly text: string;
 }
 

@@ -24,7 +24,7 @@ interface Sources {
 const CODE = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'];
 const LEFT_OUT = new Set(['node_modules', 'dist', 'test', 'tests', 'locales']);
 const SET = ['setTimeout', 'setInterval', 'setImmediate'] as const;
-/** What the bundler emits for a timer that the file does not declare itself. */
+/** The bundler's output for a timer that the file does not declare itself. */
 const MARK = '__cinnabar_bare_';
 const INSTEAD = {
   setTimeout: 'use `after(ms, task)` of the setup context, which ends with the plugin',

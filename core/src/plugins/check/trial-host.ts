@@ -10,7 +10,7 @@ import type { BuiltPlugins } from '../loader.js';
 /** The real host on a local Discord, for trying plugins. */
 export interface TrialHost extends AsyncDisposable {
   readonly host: Host;
-  /** What did not start, in sentences. */
+  /** Plugins that did not start, with the reasons as sentences. */
   readonly problems: readonly { readonly plugin: string; readonly problem: string }[];
   /** The owner of the bot and of its only guild. */
   readonly owner: Actor;

@@ -200,7 +200,7 @@ async function tryRunning(
   };
 }
 
-/** What is tried is built from its source as it is now. */
+/** The plugin under trial is built from its current source. */
 const without = ({ files, onChange }: BuiltPlugins, { entry }: DiscoveredPlugin): BuiltPlugins => ({
   files: new Map([...files].filter(([one]) => one !== entry)),
   onChange,

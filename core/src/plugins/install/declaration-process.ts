@@ -46,7 +46,7 @@ process.once('message', async (tasks: Task) => {
   process.send?.(answers, () => process.exit());
 });
 
-/** What a plugin's `setup` has registered. */
+/** The registrations of a plugin's `setup`. */
 interface Recorded {
   readonly tools: readonly { readonly name: string; readonly risk: Risk }[];
   /** First words. */

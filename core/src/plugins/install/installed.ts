@@ -35,7 +35,7 @@ const entrySchema = z.object({
   /** Integrity of all installed files, including those of dependencies. */
   content: integrity,
   folder: z.string().regex(/^[a-z][a-z0-9-]{0,31}\/[\w.+-]{1,120}$/),
-  /** What its owner has agreed to. */
+  /** The declaration that the owner has agreed to. */
   granted: declared,
 });
 export type InstalledEntry = z.output<typeof entrySchema>;

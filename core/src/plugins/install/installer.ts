@@ -537,7 +537,7 @@ async function assertShadowsNothing(
     );
 }
 
-/** What a version declares in addition to what was agreed to. */
+/** The declarations of a version beyond those that the owner has agreed to. */
 function newWants(granted: InstalledEntry['granted'], declared: PluginDeclaration): readonly PluginWant[] {
   const more = <T extends string>(now: readonly T[], before: readonly string[]) =>
     now.filter((one) => !before.includes(one));

@@ -19,7 +19,7 @@ import type { SubjectIndex } from '../subjects.js';
 export interface StorageProblem {
   /** `party/collections/user/rosters/42`. */
   readonly document: string;
-  /** What is wrong with it, for people. */
+  /** The problem, as a sentence for people. */
   readonly detail: string;
   /** Where it was moved; `undefined` when it was gone. */
   readonly keptAs: string | undefined;
@@ -458,7 +458,7 @@ function asJson(data: unknown): unknown {
 export interface Shape<T> {
   /** The version of what is saved. */
   readonly version: number;
-  /** What the plugin's author can do when stored documents do not fit any more; a sentence without its final stop. */
+  /** The remedy for the plugin's author when stored documents no longer fit the schema; a sentence without its final full stop. */
   readonly remedy?: string;
   /** @throws InvalidDocument when the stored content is invalid, CINNABAR_DOCUMENT_NEWER when it must not be changed */
   read(stored: Stored | undefined, document: string): T;

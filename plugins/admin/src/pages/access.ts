@@ -32,7 +32,7 @@ const rule = z.object({
   subject: z.object({ kind: z.enum(RULE_SUBJECTS), id: z.string().optional() }),
 });
 
-/** Who may use what in a guild, and why. */
+/** The page about access in a guild, with the reasons. */
 export function registerAccessPage({ page, client, services }: AdminContext): void {
   const { access, accessRules, commands, tierRoles, tools } = services;
 

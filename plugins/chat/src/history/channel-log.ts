@@ -26,7 +26,7 @@ interface MutableRange extends MessageRange {
 
 export type ChannelLog = ReturnType<typeof createChannelLog>;
 
-/** What is known of one channel's history. */
+/** The known part of one channel's history. */
 export function createChannelLog(place: LogPlace) {
   let ranges: MutableRange[] = [];
   let newest = OLDEST_ID;
@@ -53,7 +53,7 @@ export function createChannelLog(place: LogPlace) {
 
   return {
     ...place,
-    /** What it holds. */
+    /** The number of messages and bytes in it. */
     get size(): LogSize {
       return { messages: messageCount, bytes };
     },

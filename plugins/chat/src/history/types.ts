@@ -51,7 +51,7 @@ export interface HistoryWindow {
   readonly whole: boolean;
   /** The number of REST requests: 0 when all was cached. */
   readonly restCalls: number;
-  /** What could not be included, as sentences for the log and `!why`: refused `.history`, unreadable channels. */
+  /** Parts that could not be included, as sentences for the log and `!why`: refused `.history`, unreadable channels. */
   readonly notes: readonly string[];
 }
 

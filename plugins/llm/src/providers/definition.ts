@@ -76,7 +76,7 @@ interface EnvironmentSetup {
   readonly problem: string | undefined;
   /** The model that the environment names, or the provider's default. */
   readonly model: string | undefined;
-  /** What is missing when there is no model. */
+  /** The missing part, for an error sentence when there is no model. */
   readonly missingModel: string;
   readonly embeddingModel: string | undefined;
   readonly connection: Connection;
@@ -98,7 +98,7 @@ export interface Connection {
   /** Equal for equal settings. It contains keys and is never shown or logged. */
   readonly source: Source;
   readonly hasKey: boolean;
-  /** What a status shows beside address and key: `['API', 'chat']`. */
+  /** Details of a status beside address and key: `['API', 'chat']`. */
   readonly details: readonly (readonly [name: string, value: string])[];
   /** A request that costs nothing and is refused without a valid key; absent when there is none. */
   readonly listing?: Listing;
@@ -141,7 +141,7 @@ interface ProviderSpec<
   readonly takesHeadersAndBody?: true;
   readonly variables: ProviderVariables & { readonly key: string; readonly baseUrl: string; readonly model: string };
   readonly defaultModel?: string;
-  /** What to set when there is no default model, for the sentence that says so: `a model that your account may use`. */
+  /** The missing value when there is no default model, for an error sentence: `a model that your account may use`. */
   readonly missingModel?: string;
   /** Whether it can work without key and address, since it finds credentials itself. */
   readonly keyIsOptional?: true;

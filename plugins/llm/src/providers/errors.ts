@@ -21,7 +21,7 @@ export interface Account {
   /** Secrets that must not be shown, even when the provider repeats them. */
   readonly secrets: readonly string[];
   readonly host: string;
-  /** What may be wrong when the address does not exist. */
+  /** A possible cause when the address does not exist. */
   readonly notFoundHint: string;
 }
 

@@ -29,7 +29,7 @@ export interface ProviderCall {
   readonly assistantImages: boolean;
   /** Whether the model can be made to call a certain tool; otherwise it is asked to. */
   readonly forceTool: boolean;
-  /** What the model caches, and how a request marks it. */
+  /** The model's caching, and how a request marks it. */
   readonly cache: ModelTraits['cache'];
   /** How much of a streamed answer is read. */
   readonly maxBytes: number;

@@ -112,7 +112,7 @@ export function addText(parts: GrowingPart[], text: string, apart: boolean): voi
   else last.text += `\n${text}`;
 }
 
-/** What a provider takes. */
+/** A provider's limits for images. */
 interface ImageLimits {
   readonly mediaTypes: readonly string[];
   readonly protocols: readonly string[];

@@ -114,7 +114,7 @@ type Send = (notification: {
 }) => Promise<void>;
 
 interface ProgressReporter {
-  /** What the tool says. */
+  /** Forwards the tool's progress. */
   report(progress: ToolProgress): void;
   /** A heartbeat when there is nothing else to report: it keeps the client from giving up. */
   beat(message: string): void;

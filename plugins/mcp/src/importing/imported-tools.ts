@@ -254,7 +254,7 @@ function explain(error: unknown, connection: Connection, { server, tool, log }: 
   return new UserError(detail, { cause: error });
 }
 
-/** What is wrong with a value by a server's schema; `undefined` when nothing is, or when the schema is none. */
+/** The violation of a server's schema by a value; `undefined` when there is none, or when the schema is invalid. */
 type CheckValue = (schema: JsonSchema, value: unknown) => Promise<string | undefined>;
 
 const CHECK_MS = 1_000;

@@ -23,7 +23,7 @@ export type ServerReport = z.output<typeof report>;
 /** Longer than a server may take to start. */
 const RESTARTED_MS = 160_000;
 
-/** What the owner of the bot does with the servers. */
+/** The acts of the bot's owner on the servers. */
 export interface ServerAdministration {
   /** Names of the configured servers. */
   readonly names: readonly string[];

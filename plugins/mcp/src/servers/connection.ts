@@ -37,7 +37,7 @@ interface Dependencies {
 export interface Connection {
   readonly client: Client;
   tools(): Promise<readonly Tool[]>;
-  /** What a tool says of its structured results, if anything; of the tools that `tools` has listed. */
+  /** The output schema of a tool that `tools` has listed; `undefined` when the tool declares none. */
   outputSchemaOf(tool: string): JsonSchema | undefined;
   /** Marks the connection as unusable, for instance when the server does not know the session. */
   lose(why: string): void;

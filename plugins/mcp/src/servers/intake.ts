@@ -17,7 +17,7 @@ const LEAST = 4 * 1024;
 const CARRIAGE_RETURN = 0x0d;
 const COLON = 0x3a;
 
-/** What a byte is in JSON, by its value. */
+/** The class of each byte in JSON. */
 const ORDINARY = 0;
 const LINE_FEED = 1;
 const QUOTE = 2;
@@ -44,7 +44,7 @@ const KIND_COUNT = 5;
 /** Where one message ends: at a line feed, at an empty line, or with the body. */
 export type Framing = 'line' | 'event' | 'body';
 
-/** What one server may send: in a message, and in a minute. */
+/** The limits of one server's messages: bytes per message, and per minute. */
 export interface Intake {
   /** Counts an answer, however short. @throws IntakeError */
   answer(): void;

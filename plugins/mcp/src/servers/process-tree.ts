@@ -22,7 +22,7 @@ const CGROUP = 'cinnabar-mcp-';
 const RUN = `${process.pid}x${Math.floor(performance.timeOrigin)}`;
 
 /**
- * All processes of one server. What the server starts is found by three signs, however it has detached itself:
+ * All processes of one server. The server's child processes are found by one of three signs, however they detach themselves:
  * - a separate control group, if this process may create one (Linux, cgroup v2): no process can leave it;
  * - else a mark in the environment, which children inherit, and their children (Linux);
  * - else the process group, which `setsid` leaves.

@@ -190,7 +190,7 @@ export function createAgentTokens({ store, identities, clock, url, closeOf }: De
 
   const callerOf = (id: string, identity: string): Caller => ({
     id,
-    // What it may use is in its grants.
+    // The usable tools are in its grants.
     tools: [],
     async actor() {
       const [home] = (await identities.get(identity))?.grants ?? [];

@@ -15,14 +15,14 @@ import type { Memory, Place, ReflectionState, Visibility } from '../memory/types
 import type { Author } from '../state/persona-store.js';
 import type { Audience, Origin } from '../state/state.js';
 
-/** What the persona's own actions know beside what every action knows. */
+/** The run for the persona's own actions, which extends that of other actions. */
 export interface TurnRun extends PersonaRun {
   readonly author: Author;
   readonly origin: Origin;
-  /** Whose words are answered. */
+  /** The author of the answered message. */
   readonly speaker: PersonaContact | undefined;
   readonly botId: string;
-  /** What the persona is called. */
+  /** The persona's name. */
   readonly self: string;
   /** The conversation as the model was shown it: its numbers count from 1. */
   readonly lines: readonly Line[];
@@ -30,14 +30,14 @@ export interface TurnRun extends PersonaRun {
   readonly names: ReadonlyMap<string, string>;
   /** For those who are not in the conversation. */
   readonly findMember: FindMember;
-  /** What may be used for the requesting member. */
+  /** The tools that are available for the requesting member. */
   readonly tools: readonly ToolInfo[];
   readonly memoryPlace: Place;
   /** Decides what of the state may be known there. */
   readonly audience: Audience;
-  /** Who may know what is said here. */
+  /** The audience of the conversation. */
   readonly visibility: Visibility;
-  /** What to reflect on; `undefined` when the run is not for that. */
+  /** The state to reflect on; `undefined` when the run is not a reflection. */
   readonly reflection: ReflectionState | undefined;
   /** The run speaks of a memory: its trace goes with that, and with the data of those whom it is about and by. */
   noteMemory(memory: Pick<Memory, 'id' | 'subject' | 'speaker'>): void;
@@ -68,7 +68,7 @@ export interface Action {
 }
 
 export interface PreparedAction {
-  /** What it is going to say aloud, where that must not repeat what was said. */
+  /** The text that it is going to post, which must not repeat earlier ones. */
   readonly words: string | undefined;
   execute(run: TurnRun): string | Promise<string>;
 }

@@ -111,7 +111,7 @@ const speak = defineAction({
     again: z.boolean().default(false).describe('Whether they asked me to say again what I have said'),
   }),
   kind: 'speech',
-  // What they asked to hear again is no repetition.
+  // A requested repetition is allowed.
   words: ({ message, again }) => (again ? undefined : message),
   async execute({ message }, { say }) {
     await say(message);
@@ -314,7 +314,7 @@ interface Subject {
   readonly name: string | undefined;
 }
 
-/** Whom or what it is about: a member in the conversation, any other member of the server, or else a topic. @throws UserError when several are called that */
+/** The subject: a member in the conversation, any other member of the server, or else a topic. @throws UserError when several members have that name */
 async function subjectOf(about: string, run: TurnRun): Promise<Subject | undefined> {
   const { names, self, botId } = run;
   const called = about.trim();

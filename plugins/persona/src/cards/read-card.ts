@@ -6,7 +6,7 @@ const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** The newer format first: an image may carry both. */
 const KEYWORDS = ['ccv3', 'chara'];
 
-/** What is wrong with a file. Put into words where that is shown: this module runs in a worker, in which no language is set. */
+/** The problem with a file. It becomes a sentence where it is shown, because this module runs in a worker, in which no language is set. */
 export type CardProblem =
   | { readonly kind: 'damaged' | 'absent' | 'packed' | 'file-too-large' | 'unreadable' | 'format' | 'nameless' }
   | { readonly kind: 'too-long'; readonly kilobytes: number; readonly isImage: boolean }
@@ -42,7 +42,7 @@ function cardTextIn(png: Buffer, mostBytes: number): string {
 
 interface TextChunk {
   readonly type: keyof typeof READERS;
-  /** What follows the keyword, as it stands in the file. */
+  /** The part after the keyword, unchanged. */
   readonly rest: Buffer;
 }
 
@@ -191,7 +191,7 @@ const v3 = z.object({
 const cardSchema = z.discriminatedUnion('spec', [v2, v3]);
 type Card = z.output<typeof cardSchema>;
 
-/** What an export of this bot adds to a card, so that nothing is lost on the way to another. */
+/** The extension that this bot's exports add to a card, so that nothing is lost in a transfer. */
 const ownExtension = z.object({
   mood: z.object({ name: z.string(), intensity: z.number().min(0).max(10) }).optional(),
   appearance: z.string().default(''),
@@ -204,9 +204,9 @@ const ownExtension = z.object({
 export interface ImportedCard {
   /** Without the id under which the rest is kept. */
   readonly state: State;
-  /** What only an export needs: greetings, tags, the author, extensions; JSON. Empty when it is too long to be kept. */
+  /** Data that only an export needs: greetings, tags, the author, extensions; as JSON. Empty when it is too long to be stored. */
   readonly rest: string;
-  /** What had to be left out. */
+  /** The omitted parts. */
   readonly notes: readonly CardNote[];
 }
 

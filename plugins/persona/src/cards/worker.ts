@@ -30,9 +30,9 @@ const MOST_TOLD = 12;
 const MOST_CHARACTERS = 4_000;
 
 /**
- * What a card's book has to say on what is being talked about: entries of which a key occurs in the text, and those that always hold, in the
- * book's order. Keys are words, never patterns: a pattern of a stranger's could take for ever. Runs in a worker: short keys by the thousand take seconds.
- * @param rest as `applyCard` gave it
+ * The entries of a card's book for a text: entries with a key that occurs in the text, and constant ones, in the book's order. Keys are words, never patterns,
+ * because a stranger's pattern could take for ever. Runs in a worker, because thousands of short keys take seconds.
+ * @param rest as returned by `applyCard`
  */
 export function loreFor(rest: string, text: string): readonly string[] {
   const found = book.safeParse(JSON.parse(rest)).data?.character_book.entries ?? [];

@@ -120,8 +120,8 @@ type CardVersion = 'v2' | 'v3';
 const REST = z.looseObject({ extensions: z.record(z.string(), z.unknown()).nullish() });
 
 /**
- * A persona as a character card. What an imported card held beside the character is given back.
- * @param rest as `applyCard` gave it; empty for a persona that was made here
+ * A persona as a character card, including the additional data of an imported card.
+ * @param rest as returned by `applyCard`; empty for a persona that was created here
  */
 function writeCard(state: State, name: string, rest: string, version: CardVersion): string {
   const before = REST.safeParse(rest === '' ? {} : JSON.parse(rest)).data ?? {};
@@ -156,7 +156,7 @@ function writeCard(state: State, name: string, rest: string, version: CardVersio
   return `${JSON.stringify(card, null, 2)}\n`;
 }
 
-/** What it came by in talk stays where that was. */
+/** Texts from conversations are not exported. */
 function textsOf(items: State['goals']): readonly string[] {
   return items.filter(({ origin }) => origin === null).map(({ text }) => text);
 }

@@ -154,7 +154,7 @@ function formFor(state: State, customId: string): ModalBuilder {
     );
 }
 
-/** What is longer than a form can show would be cut by it. */
+/** Omits texts that are longer than a form can show, since the form would cut them off. */
 function editable(state: State): readonly Field[] {
   return FIELDS.filter((field) => fieldOf(state, field).length <= MOST_CHARACTERS);
 }

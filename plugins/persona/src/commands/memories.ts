@@ -33,7 +33,7 @@ export const memoriesCommand = (persona: PersonaContext) =>
     },
   });
 
-/** What a member said, and what is about them, as far as it may be told where they are. */
+/** A member's own statements, and memories about them, as far as they may be shown in the current place. */
 export async function ownMemories({ store, memories }: PersonaContext, actor: Actor): Promise<readonly Memory[]> {
   const { guildId, channelId, userId } = actor;
   return memories.list(await store.memoryPlace({ guildId, channelId }), { of: userId, all: true });

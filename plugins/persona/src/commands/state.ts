@@ -34,13 +34,13 @@ export const showCommand = (persona: PersonaContext) =>
     },
   });
 
-/** What the persona is called where the command was given. */
+/** The persona's name in the place of the command. */
 export function nameIn({ channel, guild, message }: CommandContext, own: string): string {
   if (channel.isSendable()) return selfName(own, channel);
   return own || (guild?.members.me?.displayName ?? message?.client.user.displayName ?? t('the persona'));
 }
 
-/** What is as it was at first is in our words; anything else is in those of who set it. */
+/** Translates default texts; other texts are in the words of their author. */
 export const inOurWords = (text: string, byDefault: string) => (text === byDefault ? translated(text) : text);
 
 const moodText = ({ name }: State['mood']) => shown(inOurWords(name, NEW_STATE.mood.name));

@@ -82,7 +82,7 @@ function spanOf(ids: readonly string[]): Pick<Part, 'messageIds' | 'first' | 'la
   return { messageIds: sorted.length > MOST_IDS ? [] : sorted, first: sorted[0] ?? '0', last: sorted.at(-1) ?? '0' };
 }
 
-/** What is to be put into one chapter next: the oldest of a level of which there are enough, or what is left of one that has lost a part. */
+/** The next chapters to merge: the oldest of a level with enough of them, or the rest of one that has lost a part. */
 function dueForMerge(
   chapters: readonly Chapter[],
 ): { readonly replaces: readonly Chapter[]; readonly parts: readonly Part[]; readonly level: number } | undefined {

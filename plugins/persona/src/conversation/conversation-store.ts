@@ -2,11 +2,11 @@ import { type Collection, compareIds, z } from '@cinnabar/sdk';
 import { covers, withoutMessages, withoutUser } from './chapters.js';
 
 const line = z.object({
-  /** What it stands in; several where it was long, none when it came by slash command. */
+  /** The messages with the text; several for a long one, none for a slash command. */
   messageIds: z.array(z.string()),
-  /** Who said it; `null`: the persona itself. */
+  /** The author; `null`: the persona itself. */
   userId: z.string().nullable(),
-  /** Whose words the persona answered with it: it goes with theirs. */
+  /** The author of the message that the persona answered: both are deleted together. */
   answers: z.string().exactOptional(),
   /** As they were called then; never to be trusted. */
   displayName: z.string(),
@@ -15,7 +15,7 @@ const line = z.object({
   at: z.number(),
   /** The message that it replies to. */
   replyTo: z.string().exactOptional(),
-  /** What was attached: name, type and size. */
+  /** The attachments: name, type and size. */
   files: z.array(z.string()).exactOptional(),
   /** A tool call that the persona made: its end is looked up. */
   callId: z.string().optional(),
@@ -44,7 +44,7 @@ export type Chapter = z.output<typeof chapter>;
 const conversation = z.object({
   /** Oldest first. */
   lines: z.array(line).default([]),
-  /** What was said before, oldest first. */
+  /** The earlier conversation, oldest first. */
   chapters: z.array(chapter).default([]),
   /** The newest message that has been looked at. */
   seenId: z.string().default('0'),
@@ -82,7 +82,7 @@ export type ConversationStore = ReturnType<typeof createConversationStore>;
 const MOST_LINES = 300;
 const MOST_CHARACTERS = 4_000;
 
-/** What was said to a persona and by it, channel by channel. */
+/** The messages to a persona and by it, by channel. */
 export function createConversationStore(collection: ConversationCollection) {
   const ofThoseThatAre = async (
     channelId: string,
@@ -94,7 +94,7 @@ export function createConversationStore(collection: ConversationCollection) {
   };
 
   return {
-    /** What has been said since it was last reset. */
+    /** The conversation since its last reset. */
     read: async (channelId: string): Promise<Conversation> => sinceCleared(await collection.of(channelId).get()),
     /** With what a reset has put aside. */
     readAll: (channelId: string): Promise<Conversation> => collection.of(channelId).get(),
@@ -128,7 +128,7 @@ export function createConversationStore(collection: ConversationCollection) {
       const there = await collection.of(channelId).get();
       const texts = textsOf(there.lines);
       const isSummarised = (id: string) => there.chapters.some((chapter) => covers(chapter, id));
-      // What came by slash command has no message that could be edited, and cannot be found in a chapter.
+      // A line of a slash command has no message that could be edited, and cannot be found in a chapter.
       return lines.every(
         ({ messageIds: [id], text }) =>
           id === undefined || texts.get(id) === text || (!texts.has(id) && isSummarised(id)),

@@ -92,7 +92,7 @@ function editedSince({ lines }: Conversation, fetched: readonly Message[]): read
   return fetched.filter(({ id, editedTimestamp }) => editedTimestamp !== null && known.has(id));
 }
 
-/** What stands in some messages now, oldest first; those that are gone, or are no talk any more, are left out. */
+/** The current content of some messages, oldest first, without deleted ones and messages that are no longer part of the conversation. */
 export async function readAgain(
   channel: SendableChannels,
   messageIds: readonly string[],
@@ -126,7 +126,7 @@ async function mayRead(channel: SendableChannels, reader: Actor | undefined, acc
   return reader === undefined || access.mayEnter(reader, at, ['ReadMessageHistory']);
 }
 
-/** What a person said to the channel; `undefined` for what is no conversation: bots, commands, asides that start with a full stop. */
+/** A person's text to the channel; `undefined` for messages outside of the conversation: bots, commands, asides that start with a full stop. */
 function spokenText(
   message: Message,
   prefixes: readonly string[],
@@ -148,7 +148,7 @@ function spokenText(
 
 const MOST_FILES = 10;
 
-/** What a line keeps of a message beside its words. */
+/** The properties of a message that a line stores beside its text. */
 export function extrasOf({ attachments, reference, type }: Message): Pick<Line, 'replyTo' | 'files'> {
   const files = [...attachments.values()]
     .slice(0, MOST_FILES)
@@ -162,7 +162,7 @@ function withoutCall(content: string, botId: string): string {
   return content.replace(new RegExp(`^\\s*<@!?${botId}>\\s*[,:;]?|<@!?${botId}>\\s*$`), '').trim();
 }
 
-/** What was said in these messages goes, and all that was made of it. */
+/** Deletes the lines of these messages, with all data derived from them. */
 async function followDeletion(
   { guildId, channelId }: PersonaPlace,
   messageIds: readonly string[],
@@ -192,7 +192,7 @@ async function followEdit(ref: MessageRef, text: string | undefined, persona: Pe
   if (learned > 0) await persona.traces.forgetEverywhere({ messageIds: [messageId] });
 }
 
-/** What is deleted or edited on Discord is deleted and edited here: in the conversation, its summary and the memories. */
+/** Follows deletions and edits on Discord: in the conversation, its summary and the memories. */
 export function followChanges(
   { on }: Pick<Registrar, 'on'>,
   persona: PersonaContext,
@@ -217,7 +217,7 @@ export function followChanges(
     await forgetChannel(channel.id);
     if (channel.isDMBased()) return;
     await memories.channelDeleted(channel.guildId, channel.id);
-    // What its own persona remembers, of threads too.
+    // Also clears the memories of the channel's own persona, including its threads.
     await memories.clear({ mind: channel.id, guildId: channel.guildId, channelId: channel.id });
   });
   on('threadDelete', async ({ id, guildId }) => {

@@ -97,7 +97,7 @@ export function createMemories(options: MemoryOptions) {
     add: (given: NewMemory) => files.use(given.place, (file) => file.run(() => addTo(file, given))),
     /** Of what may be known in that place, the best first: relevance × importance × recency (0.995 an hour), the latter two slightly where something is asked. */
     retrieve: (recall: Recall) => files.use(recall.place, (file) => recalledFrom(file, recall)),
-    /** What may be known in that place, the newest first. */
+    /** The memories that may be known in that place, newest first. */
     list: (place: Place, which: Listing = {}): Promise<readonly Memory[]> =>
       files.use(place, async ({ index }) =>
         [...index.all()]
@@ -106,7 +106,7 @@ export function createMemories(options: MemoryOptions) {
           .reverse(),
       ),
     find: (place: Place, id: string) => files.use(place, async (file) => visible(file, place, id)),
-    /** Puts a memory out of mind; it may be restored. What it took the place of does not come back. Resolves with whether there was one. */
+    /** Sets a memory aside; it may be restored. The memory that it replaced is not restored. Resolves with whether there was one. */
     setAside: (place: Place, id: string) =>
       onVisible(place, id, false, async (file, memory) => {
         await file.commit({ put: [{ ...memory, setAsideAt: clock.now() }] });
@@ -157,7 +157,7 @@ export function createMemories(options: MemoryOptions) {
           return put;
         }),
       ),
-    /** What a member said, or what is about them: for the host's export and deletion. */
+    /** A member's statements, and memories about them: for the host's export and deletion. */
     personalData: personalDataIn(files),
     /** Writes pending changes and closes the files. Must be the last call. */
     async close(): Promise<void> {

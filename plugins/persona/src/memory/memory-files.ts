@@ -18,8 +18,8 @@ export type MemoryFile = Awaited<ReturnType<typeof openMemoryFile>>;
 const SLACK_LINES = 1_000;
 
 /**
- * What one persona remembers in one guild or direct message: in memory, and in a journal that only grows until it is worth rewriting.
- * @param schedule asks for `maintain` in a while
+ * The memories of one persona in one guild or direct message: in memory, and in an append-only journal that is rewritten at times.
+ * @param schedule requests a later `maintain`
  */
 async function openMemoryFile(path: readonly string[], { journals, clock, log }: FileOptions, schedule: () => void) {
   const index = new MemoryIndex();
@@ -50,7 +50,7 @@ async function openMemoryFile(path: readonly string[], { journals, clock, log }:
       await journal.append(change);
       lines++;
     } catch (error) {
-      // What was erased in memory although it could not be written has to go from the journal, too.
+      // An erasure that could not be written still has to reach the journal.
       tainted = true;
       schedule();
       throw error;
@@ -228,7 +228,7 @@ export function createMemoryFiles(options: FileOptions) {
     try {
       return await task(await ready);
     } catch (error) {
-      // What could not be loaded is tried again the next time.
+      // A file that could not be loaded is tried again the next time.
       if (loaded.get(key) === ready) await ready.catch(() => loaded.delete(key));
       throw error;
     } finally {

@@ -3,12 +3,12 @@ import type { MemoryFile, MemoryFiles } from './memory-files.js';
 import type { Embed, Memory, Place } from './types.js';
 import { People, wordsOf } from './words.js';
 
-/** What happens to an index at once: all of it is on the disk, or nothing. Deletions come first. */
+/** A change of an index that is written as a whole or not at all. Deletions come first. */
 export interface Change {
   readonly drop?: readonly string[] | undefined;
   /** New memories, and new versions of known ones. */
   readonly put?: readonly Memory[] | undefined;
-  /** What has been reflected on; `all`: all there is. */
+  /** Memories that were reflected on; `all`: every memory. */
   readonly reflected?: readonly string[] | 'all' | undefined;
   /** When memories were recalled. */
   readonly seen?: readonly (readonly [id: string, at: number])[] | undefined;
@@ -35,7 +35,7 @@ export const wordingOf = (text: string): string => wordsOf(text).join(' ');
 
 type Listener = (before: Memory | undefined, after: Memory | undefined) => void;
 
-/** What one persona remembers in one guild or direct message, and ways to find it. Changed by `apply` alone. */
+/** The memories of one persona in one guild or direct message, with ways to find them. Only `apply` changes it. */
 export class MemoryIndex {
   readonly people = new People();
   readonly #memories = new Map<string, Memory>();
@@ -236,7 +236,7 @@ export function createEmbedding(
       );
       if (vectors === undefined || stopping.signal.aborted) return;
       await file.run(() => {
-        // What was deleted or edited meanwhile gets none.
+        // A memory that was deleted or edited meanwhile gets no vector.
         const current = lacking.flatMap((memory, index) => {
           const vector = vectors[index];
           return vector !== undefined && file.index.get(memory.id)?.text === memory.text

@@ -19,7 +19,7 @@ const WITHOUT_QUESTION = { recency: 0.4, importance: 0.6 };
 const PERSON = 0.15;
 /** Said at the time that is asked about. */
 const AT_THE_TIME = 1;
-/** What has nothing in common with the question but the person. */
+/** The relevance of a memory that has only the person in common with the question. */
 const LEAST_RELEVANCE = 0.01;
 /** How many times as many as are wanted are looked at for those that differ. */
 const CHOICE = 5;
@@ -103,7 +103,7 @@ function relevant(wanted: Wanted, isWanted: (memory: Memory) => boolean): readon
   return [...close, ...hits.filter(({ memory }) => byWords.has(memory))];
 }
 
-/** What comes up rather than nothing, although it has no word in common with the query: of those whom it mentions, or who are asked about. */
+/** The fallback when no memory has a word in common with the query: memories about the members whom it mentions, or about whom it asks. */
 function candidates({ index, query = '', about }: Wanted, isWanted: (memory: Memory) => boolean): readonly Memory[] {
   return [...(about ?? namedIn(query, index.people))].flatMap((person) => index.about(person).filter(isWanted));
 }
@@ -145,7 +145,7 @@ export type Search = ReturnType<typeof createSearch>;
 /** BM25: how soon a term that comes again counts no more, and how much the length of a text counts. */
 const SATURATION = 0.9;
 const LENGTH = 0.5;
-/** What is said right before or after in the same conversation counts half, the next to that a quarter: questions and their answers share few words. */
+/** A direct neighbour in the same conversation counts half, the next one a quarter: questions and their answers have few words in common. */
 const NEIGHBOUR = 0.5;
 const MOST_NEIGHBOURS = 4;
 /** A conversation ends when nothing is remembered of it for so long. */
@@ -328,7 +328,7 @@ export function createSearch(index: MemoryIndex) {
       for (const hit of hits) hit.relevance = near[slots.get(hit.memory.id) ?? NONE] ?? 0;
       for (const slot of touched) near[slot] = 0;
     },
-    /** Those that have anything of the query and are wanted. What is not wanted has no influence on the scores of what is. */
+    /** Wanted memories with any term of the query. Unwanted ones do not affect the scores. */
     find(query: string, isWanted: (memory: Memory) => boolean): Hit[] {
       prepare();
       const isWantedAt = (slot: number) => {
@@ -359,7 +359,7 @@ function readsSame(one: Memory, other: Memory): boolean {
   return isActive(other) && one.text === other.text && labelOf(one) === labelOf(other) && one.at === other.at;
 }
 
-/** Whom and what it is about beside its words; a member's id says nothing. */
+/** The subject and speaker of a memory, as additional terms; a member's id carries no meaning. */
 function labelOf({ subject, subjectName, speakerName }: Memory): string {
   return [
     isMember(subject) ? '' : subject,

@@ -9,7 +9,7 @@ import { differencesOf, folded } from './words.js';
 /** A run may still use a message that is deleted meanwhile. */
 const MOST_DELETED = 10_000;
 
-/** What happens to messages and channels happens to what was learned there. */
+/** Applies changes of messages and channels to the memories that were learned there. */
 export function createSourceChanges(files: MemoryFiles) {
   const deleted = new Set<string>();
 
@@ -119,9 +119,9 @@ const WORD = /[\p{L}\p{N}\p{M}]+(?:['’][\p{L}]+)*/gu;
 const SENTENCE_END = /[.!?…。！？؟।\n]["'”’)\]]*\s*$/u;
 
 /**
- * What a memory says once the message that it was learned from has been edited: the same after a correction of what it does not say; with the
- * new words where it had the old ones. `undefined` where that cannot be known without understanding: then nothing is remembered of it.
- * @param before what the message said, where that is known
+ * The text of a memory after an edit of its source message: unchanged when the edit does not affect it; with the new words in place of the old ones.
+ * `undefined` when that cannot be decided without understanding the text: then the memory is deleted.
+ * @param before the earlier text of the message, if known
  * @example revised('Alice lives in Watson.', 'I live in Watson', 'I live in Heywood') // 'Alice lives in Heywood.'
  */
 function revised(memory: string, before: string | undefined, after: string): string | undefined {
@@ -189,8 +189,8 @@ function startsSentence(text: string, index: number): boolean {
 }
 
 /**
- * What a member said, what is about them or mentions them, and what rests on that; over all guilds, direct messages and minds. What comes from
- * where the member cannot read now is withheld: an export says that there is something, and forgetting deletes it.
+ * A member's statements, memories about them or with mentions of them, and memories based on these; over all guilds, direct messages and minds. Memories from
+ * places that the member cannot read now are withheld: an export says that they exist, and a deletion deletes them.
  */
 export function personalDataIn(files: MemoryFiles) {
   return {
@@ -230,8 +230,8 @@ function concerns({ speaker, subject, evidence, text }: Memory, userId: string):
 }
 
 /**
- * What they can read now, with everything that it rests on. That they said it is not enough: a memory is in the words of a model, which had read what
- * others said there.
+ * Whether they can read a memory now, with all its evidence. Being the speaker is not enough: a memory is in the words of a model that had also read other
+ * people's messages.
  */
 async function mayKnow({ guildId, evidence, ...own }: Memory, mayRead: MayRead): Promise<boolean> {
   for (const { channelId, messageId } of [own, ...evidence])

@@ -1,11 +1,11 @@
 import { type Charge, z } from '@cinnabar/sdk';
 
-/** Who may know: everyone in the guild, those in the one channel, or the person of the one direct message. */
+/** The audience: everyone in the guild, those in the one channel, or the person of the one direct message. */
 export type Visibility = Memory['visibility'];
 
 /** Where something is said, asked or remembered. Nothing that is remembered of one mind, guild or direct message is known in another. */
 export interface Place {
-  /** Whose memory: the key of the persona's state, such as `guild` or a channel's id. Lower case letters, digits and `-`, at most 64. */
+  /** The key of the persona's state, such as `guild` or a channel's id. Lower case letters, digits and `-`, at most 64. */
   readonly mind: string;
   /** `null` in a direct message. */
   readonly guildId: string | null;
@@ -29,12 +29,12 @@ export const memorySchema = z.object({
   /** A statement about a person or thing, or a conclusion of the persona from several facts. */
   kind: z.enum(['fact', 'reflection']),
   text: z.string(),
-  /** Whom it is about: a member's id; or a topic in plain words, such as `pizza friday`. */
+  /** The subject: a member's id; or a topic in plain words, such as `pizza friday`. */
   subject: z.string(),
   /** Names by which the subject and the speaker are asked for. */
   subjectName: z.string().nullable(),
   speakerName: z.string().nullable(),
-  /** Who said it: a member's id; the bot's own for its reflections. */
+  /** The speaker: a member's id; the bot's own for its reflections. */
   speaker: z.string(),
   /** The message it was learned from; `null` for what was not said in one. When the message is deleted, so is the memory. */
   messageId: z.string().nullable(),
@@ -49,7 +49,7 @@ export const memorySchema = z.object({
   supersededBy: z.string().nullable(),
   /** The memory that says the same. */
   duplicateOf: z.string().nullable(),
-  /** What a reflection or a merged memory rests on. When any of it is deleted, so is this. */
+  /** The sources of a reflection or a merged memory. When any of them is deleted, the memory is deleted as well. */
   evidence: z.array(evidence),
   /** When it was last recalled, in ms since the epoch. */
   lastAccess: z.number(),
@@ -84,14 +84,14 @@ export interface NewMemory {
 export interface Added {
   /** `updated`: it took the place of `replaced`; `known`: word for word, from the same speaker; `refused`: its message has been deleted, or the text is empty. */
   readonly outcome: 'added' | 'updated' | 'known' | 'refused';
-  /** What stands now. */
+  /** The current memory. */
   readonly memory: Memory | undefined;
   readonly replaced: readonly Memory[];
 }
 
 export interface Recall {
   readonly place: Place;
-  /** What was said or asked; without it, what is recent and important. */
+  /** The text of the message or question; without it, recent and important memories are found. */
   readonly query?: string | undefined;
   /** The requesting member: their memories are preferred if the query names no one. */
   readonly askedBy?: string | undefined;
@@ -149,7 +149,7 @@ export interface ReflectionState {
   /** Whether importance has added up to 150 since the last reflection. */
   readonly due: boolean;
   readonly sum: number;
-  /** What to reflect on, the newest last, all of one audience. */
+  /** The memories to reflect on, newest last, all with one audience. */
   readonly evidence: readonly Memory[];
 }
 

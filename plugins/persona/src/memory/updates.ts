@@ -143,7 +143,7 @@ export function retract(index: MemoryIndex, ids: Iterable<string>): Change {
   const staying = (memories: readonly Memory[]) => memories.filter(({ id }) => !going.has(id));
 
   const heirOf = (id: string) => [...staying(index.duplicatesOf(id))].sort(byTime).at(-1);
-  /** What stands where a memory that goes stood, if it came later than `other`. */
+  /** The successor of a memory that is going to be deleted, if it is later than `other`. */
   const successorOf = (id: string, other: Memory): string | null => {
     const heir = heirOf(id);
     if (heir !== undefined && isLater(heir, other)) return heir.id;
@@ -167,7 +167,7 @@ export function retract(index: MemoryIndex, ids: Iterable<string>): Change {
   return { drop: [...going], put: [...changed.values()] };
 }
 
-/** What stands again may have been said again meanwhile: then the later one speaks for it. */
+/** A restored memory may have been repeated meanwhile: then the later one replaces it. */
 function mergeRevived(index: MemoryIndex, going: ReadonlySet<string>, changed: Map<string, Memory>): void {
   const now = (memory: Memory) => changed.get(memory.id) ?? memory;
   for (const memory of [...changed.values()].filter(isActive).sort(byTime).reverse()) {

@@ -279,7 +279,7 @@ export function createMessageSender(context: RunContext, triggered: TriggerConte
         if (sent.length > 0) await keep(said || sent.map(({ content }) => content).join('\n'), sent);
       }
     },
-    /** What was said so far. */
+    /** The texts so far. */
     texts,
     messageIds,
   };

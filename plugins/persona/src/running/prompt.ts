@@ -250,7 +250,7 @@ export type Answer<T> =
   | { readonly kind: 'bound'; readonly message: string };
 
 interface Question<S extends z.ZodObject> {
-  /** What the answer is called in the provider's request. */
+  /** The name of the output schema in the provider's request. */
   readonly name: string;
   readonly schema: S;
   readonly system: string;
@@ -311,7 +311,7 @@ type Limits = Pick<PersonaSettings, 'maxActions' | 'maxCalls' | 'maxExtensions' 
 
 export type Bounds = ReturnType<typeof createBounds>;
 
-/** What a run has used of what it may use. */
+/** Counts a run's usage against its limits. */
 export function createBounds(limits: Limits, clock: Pick<Clock, 'now'>) {
   const startedAt = clock.now();
   let calls = 0;

@@ -55,7 +55,7 @@ export interface TriggerContext {
   /** The message that is answered. */
   readonly message: Message | null;
   readonly reflection?: ReflectionState | undefined;
-  /** What an earlier run has done about the same message, while a tool call had to wait. */
+  /** Actions that an earlier run has completed for the same message, while a tool call had to wait. */
   readonly before?: readonly CompletedAction[];
   readonly signal: AbortSignal;
 }
@@ -168,18 +168,18 @@ function inputText(text: string, message: Message | null): string {
   return message !== null && message.attachments.size > 0 ? '' : '[calls me without a word]';
 }
 
-/** What holds for a whole run. */
+/** The values that stay the same during a run. */
 export interface RunContext {
   /** The account that is charged. */
   readonly charge: WorkCharge;
   readonly settings: PersonaSettings;
   readonly place: PersonaPlace;
-  /** What was said before the lines, in short: oldest first. */
+  /** Summaries of the conversation before the lines, oldest first. */
   readonly earlier: readonly string[];
   readonly recalled: readonly Recalled[];
   /** Matching entries of the persona's card. */
   readonly lore: readonly string[];
-  /** What is attached to what is answered, and what that replies to. */
+  /** The attachments of the answered message, and of the message that it replies to. */
   readonly attachments: Attachments;
   /** The context of every action; its focus is in the plan. */
   readonly run: Omit<TurnRun, 'context' | 'completed' | 'say' | 'noteMemory' | 'noteCall'>;
@@ -299,7 +299,7 @@ function visibilityOf(channel: SendableChannels): Visibility {
   return isPublic && !(channel.isThread() && channel.type === ChannelType.PrivateThread) ? 'guild' : 'channel';
 }
 
-/** What there is beside the words: of the message that is answered, and of the one that it replies to. */
+/** The attachments of the answered message, and of the one that it replies to. */
 export interface Attachments {
   readonly images: readonly ImageContent[];
   /** Contents of attached texts. */
@@ -315,7 +315,7 @@ const MOST_TEXT_BYTES = 8_000;
 const MOST_REPLIED = 1_500;
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** Reads the images and files of a message that the persona answers. What cannot be fetched is left out. */
+/** Reads the images and files of a message that the persona answers. Files that cannot be fetched are omitted. */
 async function readAttachments(
   message: Message | null,
   model: string | undefined,

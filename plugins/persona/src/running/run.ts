@@ -57,7 +57,7 @@ export interface ActiveRun extends Pick<PersonaContext, 'clock' | 'log'> {
   readonly userIds: Set<string>;
   /** Tool calls so far, for the receipt. */
   readonly calls: { readonly name: string; readonly outcome: string }[];
-  /** What every action gets beside what it focuses on. */
+  /** The parameters of every action apart from its focus. */
   readonly turn: Omit<TurnRun, 'context' | 'completed'>;
 }
 

@@ -31,7 +31,7 @@ export interface PersonaCollections {
   readonly channelPersonas: Collection<StoredPersona, 'channel'>;
 }
 
-/** Who changes a persona, and in which session. */
+/** The user who changes a persona, and the session. */
 export interface Author {
   /** Changes of one session are undone together. */
   readonly sessionId: string;
@@ -59,7 +59,7 @@ const MAX_LENGTH = 200;
 
 type Services = Pick<PersonaContext, 'client' | 'clock' | 'conversations' | 'memories' | 'provenance' | 'settingsFor'>;
 
-/** Who a persona is, with a history of its changes. */
+/** The state of personas, with a history of its changes. */
 export function createPersonaStore(
   collections: PersonaCollections,
   { client, clock, conversations, memories, provenance, settingsFor }: Services,
@@ -151,7 +151,7 @@ export function createPersonaStore(
     },
     /** Records changes of memories, so that they can be undone together with others. */
     async note(place: PersonaPlace, author: Author, change: MemoryChange): Promise<void> {
-      // What it says is kept in one place alone: there it can be deleted.
+      // The text of a memory is stored only with the memories, so that it can be deleted there.
       await revise(place, author, '', (_draft, revision) => void revision.memories.push(change));
     },
     /** Records what a reset has set aside, so that it can be restored. */
@@ -295,7 +295,7 @@ function keepOld<K extends StateKey>(revision: Revision, before: State, key: K):
 const kept = z.object({ cards: z.array(z.object({ id: z.string(), rest: z.string() })).default([]) });
 type Kept = z.output<typeof kept>;
 
-/** What imported cards held beside the character. To be declared among the plugin's collections. */
+/** Additional data of imported cards. To be declared among the plugin's collections. */
 export const cardCollections = {
   guildCards: { scope: 'guild', version: 1, schema: kept },
   channelCards: { scope: 'channel', version: 1, schema: kept },
@@ -324,7 +324,7 @@ export function createCardStore(
     return kind === 'guild' ? collections.guildCards.of(id) : collections.channelCards.of(id);
   };
   return {
-    /** What the card held that the persona of that place is from; empty for one that was made here. */
+    /** The additional data of the card from which the persona of that place was imported; empty without a card. */
     async rest(place: PersonaPlace): Promise<string> {
       const { card } = (await store.read(place)).state;
       if (card === '') return '';

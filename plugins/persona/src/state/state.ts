@@ -23,7 +23,7 @@ const item = z.object({
 });
 export type Item = z.output<typeof item>;
 
-/** What the author of the persona wrote beforehand, as in character cards. */
+/** The profile that the author of the persona wrote, as in character cards. */
 const profile = z.object({
   personality: z.string(),
   scenario: z.string(),
@@ -41,7 +41,7 @@ const mood = z.object({
   at: z.number().exactOptional(),
 });
 
-/** What a persona says about itself, and changes over time. */
+/** Texts of a persona about itself, which it changes over time. */
 const FREE_TEXTS = ['mood', 'appearance', 'environment'] as const;
 type FreeText = (typeof FREE_TEXTS)[number];
 
@@ -65,13 +65,13 @@ const shape = z.object({
         mood: mood.exactOptional(),
         appearance: z.string().exactOptional(),
         environment: z.string().exactOptional(),
-        /** Whose words led to it, and the messages. */
+        /** The users whose messages led to it, and the messages. */
         userIds: z.array(z.string()),
         messageIds: z.array(z.string()),
       }),
     )
     .optional(),
-  /** Whose words led to a free text that holds everywhere, the message, and the channel unless it was a command. */
+  /** The user whose message led to a text that is used everywhere, the message, and the channel unless it was a command. */
   origins: z
     .partialRecord(
       z.enum(FREE_TEXTS),
@@ -102,16 +102,16 @@ const memoryChange = z.object({ id: z.string(), channelId: z.string(), kind: z.e
 export type MemoryChange = z.output<typeof memoryChange>;
 
 const reset = z.object({
-  /** What `putAside` of each conversation resolved with. */
+  /** The results of `putAside` for each conversation. */
   conversations: z.array(z.object({ channelId: z.string(), clearedAt: z.number() })).default([]),
-  /** What `setAsideAll` of the memories resolved with. */
+  /** The result of `setAsideAll` of the memories. */
   memoriesAt: z.number().optional(),
 });
 export type Reset = z.input<typeof reset>;
 
 const revision = z.object({
   at: z.number(),
-  /** What one run changes is taken back together. */
+  /** All changes of one run are undone together. */
   sessionId: z.string(),
   /** The member who changed it by command, or whose words the persona answered; `null`: no one's. */
   userId: z.string().nullable(),
@@ -124,7 +124,7 @@ const revision = z.object({
   /** The changed parts as they were. */
   before: shape.partial(),
   memories: z.array(memoryChange),
-  /** What a reset put aside. */
+  /** The data that a reset put aside. */
   reset: reset.optional(),
 });
 export type Revision = z.output<typeof revision>;
@@ -140,7 +140,7 @@ export type StoredPersona = z.output<typeof storedPersona>;
 /** Invisible control and format characters, except line feeds and tabs. */
 const HIDDEN = /(?![\n\t\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu;
 
-/** What a model or a person wrote, fit to be kept: nothing invisible, no white space around it, not too long. */
+/** Cleans a text of a model or a person for storage: removes invisible characters and outer white space, and limits the length. */
 export function tidy(text: string, most: number): string {
   return text.replaceAll('\r\n', '\n').replace(HIDDEN, '').trim().slice(0, most).trim();
 }
@@ -308,7 +308,7 @@ export function changeIn(
   Object.assign(state, draft, { apart, origins });
 }
 
-/** What was set by command is the same everywhere: it came of no talk. */
+/** Values set by a command are the same everywhere: they have no conversation as their origin. */
 function originOf({ userId, messageId }: Author, channelId: string) {
   return { userId, messageId: messageId ?? null, ...(messageId === undefined ? {} : { channelId }) };
 }

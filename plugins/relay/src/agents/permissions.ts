@@ -79,7 +79,7 @@ const POST_TOOL = 'discord_send';
 export interface PostingProblem {
   /** For members, as a clause. */
   readonly text: string;
-  /** What an admin can do about it. */
+  /** The remedy for admins. */
   readonly todo: string;
   /** The tool was not granted. The agent may be meant to answer with others, so events are still delivered. */
   readonly isUngranted?: true;
@@ -273,7 +273,7 @@ function containersOf(channel: GuildBasedChannel): readonly string[] {
   return ids.filter((id): id is string => typeof id === 'string');
 }
 
-/** Whether a grant for these channels covers this one. What may be done there is decided for each call. */
+/** Whether a grant for these channels covers this one. The allowed acts are decided for each call. */
 export function isLetInto(channels: IdentityGrant['channels'], channel: Channel): boolean {
   if (channels === 'all') return true;
   const ids = channel.isDMBased() ? [channel.id] : containersOf(channel);

@@ -263,7 +263,7 @@ export function createDmAgents({ collections: { directs: stored }, settings }: R
       });
       return first;
     },
-    /** Whose own agent it is. */
+    /** The user whose own agent it is. */
     async ownerOf(agentId: string): Promise<string | undefined> {
       for await (const [userId, direct] of stored.entries()) if (direct.agentId === agentId) return userId;
       return undefined;

@@ -164,7 +164,7 @@ export async function letIn(relay: Relay, guildId: string, wanted: NewAgent): Pr
   ].join('\n');
 }
 
-/** What the Letta server calls an agent, in the characters that a name here has; `undefined` when it does not say. */
+/** The name of an agent at the Letta server, in the characters that are allowed here; `undefined` when the server does not return one. */
 async function nameAtServer(agentId: string, { letta }: Relay): Promise<string | undefined> {
   const info = await letta
     .agents()
@@ -286,7 +286,7 @@ export async function sendAway(relay: Relay, guildId: string, name: string): Pro
   });
 }
 
-/** What there is to say of a guild's agents, or of one. */
+/** Shows the state of a guild's agents, or of one. */
 async function showAgents(relay: Relay, guildId: string, name: string | undefined): Promise<string> {
   const roster = relay.rosters.of(guildId);
   const one = agentNamed(roster, name);

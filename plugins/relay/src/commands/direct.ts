@@ -19,7 +19,7 @@ import { changeSetting, RESET } from './config.js';
 import { report } from './setup.js';
 
 const NO_AGENT = 'none';
-/** What a person sets for their own direct messages. */
+/** The settings that a user may change for their own direct messages. */
 const OWN_KEYS = ['agent_timeout', 'whenSilent', 'enable_typing_indicator', 'reply_thread_depth'] as const;
 
 /** `!relay dm`: consent to an agent in one's direct messages, and which agent that is. */

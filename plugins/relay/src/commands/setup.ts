@@ -61,7 +61,7 @@ function lineOf({ ok, text, todo }: Step): string {
 interface Place {
   /** `null`: in direct messages. */
   readonly guildId: string | null;
-  /** Who sets it up. */
+  /** The user who sets it up. */
   readonly userId: string;
   readonly key: string;
   readonly name: string;
@@ -73,7 +73,7 @@ interface Step {
   readonly ok: boolean;
   /** Plain text. */
   readonly text: string;
-  /** What to do about it, in Markdown. */
+  /** The remedy, in Markdown. */
   readonly todo?: string;
 }
 

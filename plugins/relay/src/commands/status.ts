@@ -232,7 +232,7 @@ function kindOf({ mentions, client, channel }: Message): EventKind {
   return channel.isThread() && channel.ownerId === client.user.id ? 'thread' : 'message';
 }
 
-/** What must be right for messages to the bot to reach an agent of the server, in addition to the agent's existence. */
+/** The requirements for messages to the bot to reach an agent of the server, in addition to the agent's existence. */
 export function createDiagnosis(relay: Relay): Diagnosis {
   const { budget, client, rosters } = relay;
   return async ({ actor: { guildId, channelId }, kind, name }) => {

@@ -12,7 +12,7 @@ export type EventKind =
   | 'message'
   /** A member reacted to a message of the agent. */
   | 'reaction'
-  /** What went on in a channel whose mode is `digest`. */
+  /** Events of a channel whose mode is `digest`. */
   | 'digest'
   /** A wake-up that was planned. */
   | 'wake';
@@ -50,9 +50,9 @@ export interface EventFacts {
   };
   readonly guild: { readonly id: string; readonly name: string } | null;
   readonly messageId: string | null;
-  /** What was said; for a digest or a wake-up, what there is to tell. */
+  /** The text of the message; for a digest or a wake-up, the text for the agent. */
   readonly content: string;
-  /** What several people did, after `content`, a line each: so that each can be taken out when its author wants to be forgotten. */
+  /** Additional lines after `content`, one for each author, so that an author's line can be deleted with their data. */
   readonly lines?: readonly { readonly authorId: string; readonly text: string }[] | undefined;
   /** Oldest first. */
   readonly chain: readonly ChainLink[];
@@ -83,7 +83,7 @@ export type Delivery =
   | {
       readonly status: 'failed';
       readonly retry: boolean;
-      /** What the server asks for, where it asks for patience. */
+      /** The delay that the server requests. */
       readonly retryAfterMs?: number;
       readonly sentence: string;
       readonly error: unknown;
@@ -99,7 +99,7 @@ export function needsReply({ kind }: RelayEvent): boolean {
   return kind === 'mention' || kind === 'reply' || kind === 'dm' || kind === 'thread';
 }
 
-/** What is stored of people beside collections that declare it: queued messages. */
+/** Stored data about people outside of collections that declare it: queued messages. */
 export function personalData({ queue }: Relay): PersonalData {
   return {
     stays: ['what a Letta agent was told and remembers: its server keeps that, and its owner can delete it'],

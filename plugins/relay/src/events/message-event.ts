@@ -28,7 +28,7 @@ interface MessageEventOptions {
   readonly agent: string;
   /** How many messages of the reply chain are read. */
   readonly depth: number;
-  /** What was said by a command: the message less its first words. */
+  /** The text of a command's message without the command. */
   readonly said?: string;
   readonly log: Logger;
 }
@@ -76,7 +76,7 @@ export function linkOf(message: Message, names: ReadonlyMap<string, string>): Ch
   };
 }
 
-/** What it says; where it says nothing, what it shows. */
+/** The text of the message; without text, a description of its content. */
 function contentOf({ content, attachments, embeds, stickers }: Message): string {
   if (content !== '') return withoutNotes(content);
   const shown = [
@@ -134,8 +134,8 @@ function kindOfTurn({ trigger, actor }: Turn): EventKind {
 }
 
 /**
- * Follows the replies upwards from a message, as far as `depth` messages. Where one cannot be read (deleted, or Discord does not answer)
- * the chain starts after it, and the log says so. What no model may read is left out: notices of bots, dot messages.
+ * Follows the replies upwards from a message, up to `depth` messages. When one cannot be read (deleted, or Discord does not answer) the chain starts after it,
+ * and this is logged. Messages that no model may read are omitted: notices of bots, dot messages.
  */
 async function readReplyChain(message: Message, depth: number, log: Logger): Promise<readonly Message[]> {
   const chain: Message[] = [];
@@ -153,7 +153,7 @@ async function readReplyChain(message: Message, depth: number, log: Logger): Pro
   return chain;
 }
 
-/** What it replies to in the same channel. A forwarded message refers to another one without replying to it. */
+/** The message in the same channel that it replies to. A forwarded message refers to another one without replying to it. */
 function parentOf({ reference, channelId }: Message): string | undefined {
   if (reference === null || reference.type === MessageReferenceType.Forward) return undefined;
   if (reference.channelId !== channelId) return undefined;
@@ -214,7 +214,7 @@ async function lookUp(
 }
 
 function edited(event: RelayEvent, message: Message): RelayEvent | undefined {
-  // What was said by a command stays as it was when the command ran.
+  // The text of a command stays as it was when the command ran.
   if (message.editedTimestamp === null || isCommand(event)) return event;
   if (isDotMessage(message.content)) return undefined;
   return {

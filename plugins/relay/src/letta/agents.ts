@@ -114,7 +114,7 @@ export function createAgents({ address, ...rest }: AgentsDependencies) {
         const tools = await toolsAt(client, agentId);
         return { id, name, tools: tools.flatMap((tool) => (typeof tool.name === 'string' ? [tool.name] : [])) };
       } catch (error) {
-        // What is no id at all is refused before it is looked for.
+        // An invalid id is refused without a look-up.
         if (['unknown-agent', 'refused'].includes(troubleOf(error).kind)) return undefined;
         throw error;
       }

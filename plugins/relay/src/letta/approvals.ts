@@ -256,7 +256,7 @@ function nameOf({ agentId, place: { guildId } }: ApprovalRequest, { rosters }: P
   return guildId === null || key === undefined ? agentId : (rosters.of(guildId)?.agents[key]?.name ?? agentId);
 }
 
-/** What cannot be read is shown as it is: nothing of it is hidden. */
+/** Arguments that cannot be parsed are shown unchanged, so that nothing is hidden. */
 function argumentsOf(input: string): Readonly<Record<string, unknown>> {
   try {
     const parsed = read.safeParse(JSON.parse(input));

@@ -73,7 +73,7 @@ export const TRIED = '0.16.8';
 /** From this one on, servers take no address of a private network for tools. */
 export const REFUSES_PRIVATE_SINCE = '0.16.7';
 
-/** What a Letta server says that it is; `undefined` when it does not say. @throws when it cannot be reached */
+/** The version that a Letta server reports; `undefined` when it reports none. @throws when it cannot be reached */
 export async function versionOf(client: Letta): Promise<string | undefined> {
   const { version } = await client.health();
   return /^\d+\.\d+\.\d+/.test(version) ? version : undefined;
@@ -237,7 +237,7 @@ export async function openStream(
   }
 }
 
-/** What was found out about a server, as long as this process lives. */
+/** Properties of a server that were detected, cached as long as this process runs. */
 export interface ServerFindings {
   /** Whether it has background runs. */
   background: boolean;

@@ -32,7 +32,7 @@ interface Trouble {
   readonly runId?: string;
 }
 
-/** What an error of the client means. Read by its shape, so that the library is not loaded for it. */
+/** The meaning of a client's error. It is recognised by its shape, so that the library need not be loaded. */
 export function troubleOf(error: unknown): Trouble {
   const { status, body, headers } = partsOf(error);
   const retryAfterMs = patienceIn(headers);
@@ -59,11 +59,11 @@ export function isRunError(error: unknown): boolean {
   return status === undefined && body !== undefined;
 }
 
-/** What a run has ended with, in the form in which a stream throws it. */
+/** The error of a run, in the form in which a stream throws it. */
 export class RunFailed extends Error {
   constructor(
     runId: string | undefined,
-    /** What the server keeps with the run; where it keeps nothing, there is why it stopped. */
+    /** The error that the server stores with the run, or else its stop reason. */
     readonly error: unknown,
   ) {
     super(`the run ${runId} failed`);
@@ -111,7 +111,7 @@ const runErrorBody = z.object({
   detail: z.string().nullish(),
 });
 
-/** What a run's error means, by its type, or by the code with which its message or its detail begins. The first that fits. */
+/** The meaning of a run's error, by its type, or by the code at the start of its message or detail. The first match is used. */
 function runTrouble(body: unknown): Trouble {
   const { error_type: type, message, detail } = runErrorBody.safeParse(body).data ?? {};
   const text = `${type ?? ''} ${message ?? ''} ${detail ?? ''}`;
@@ -239,7 +239,7 @@ const RUN_TROUBLES: readonly (readonly [RegExp, Trouble])[] = [
 
 interface ErrorResponse {
   readonly status: number | undefined;
-  /** What the server said; `undefined` when it said nothing. */
+  /** The body of the server's response; `undefined` without one. */
   readonly body: unknown;
   readonly headers: Headers | undefined;
 }

@@ -8,7 +8,7 @@ import { troubleOf } from './errors.js';
 /** The host's tools, for one agent. */
 export interface HostRegistration {
   readonly agentId: string;
-  /** What the host's MCP server is called at the Letta server: one for all agents that use it. */
+  /** The name of the host's MCP server at the Letta server: one for all agents that use it. */
   readonly serverName: string;
   /** Where the Letta server reaches it. */
   readonly url: string;
@@ -158,8 +158,8 @@ async function attachOnly(
 const SECRET = 'CINNABAR_BEARER';
 
 /**
- * What stands for the calling agent's bearer where a server is registered: an agent that has none is not let in.
- * @param lister whose bearer it is where no agent calls, while the tools are listed
+ * The placeholder for the calling agent's token in a server's registration; an agent without a token is refused.
+ * @param lister whose token is used when no agent calls, while the tools are listed
  */
 function bearerOfAgent(lister: string | undefined): string {
   if (lister === undefined) return `{{ ${SECRET} }}`;
@@ -186,7 +186,7 @@ async function giveBearer(client: Letta, agentId: string, bearer: string): Promi
   await client.agents.update(agentId, { secrets: { ...kept, [SECRET]: bearer } });
 }
 
-/** What servers show in place of a secret. */
+/** The text that servers show in place of a secret. */
 function isHidden(value: string): boolean {
   return value === '' || /^[*•]+$|^\W*(encrypted|redacted|hidden)\W*$/i.test(value);
 }

@@ -52,7 +52,7 @@ export async function openDigests(relay: Relay) {
     if (roster === undefined || modeOf(roster, places) !== 'digest') return forget(channelId);
     const chosen = chooseAgent(roster, places, '');
     if (isQuiet(clock.now(), await rulesIn(settings, open.guildId))) return;
-    // What is said from here on belongs to the next one.
+    // Messages from here on belong to the next digest.
     gathering.delete(channelId);
     const digest = chosen === undefined ? undefined : await digestOf(channel, chosen.key, open, clock.now());
     // Queued before its entry is deleted: the queue recognises a digest that is sent again after a crash.

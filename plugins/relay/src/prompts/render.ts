@@ -199,13 +199,13 @@ function contentOf({ facts: { content, lines = [] } }: RelayEvent): string {
   return [content, ...lines.map(({ text }) => text)].filter((line) => line !== '').join('\n');
 }
 
-/** What was said, behind its author's name. */
+/** A text after its author's name. */
 function spoken(label: string, content: string, { readable }: Reader): string {
   const { text, note } = cut(content, LONGEST_MESSAGE, readable);
   return [labelled(label, text), ...(note === undefined ? [] : [note])].join('\n');
 }
 
-/** What was said, without a name before it. */
+/** A text without a name before it. */
 function words(content: string, { readable }: Reader): string {
   const { text, note } = cut(content, LONGEST_MESSAGE, readable);
   return [quoted(text), ...(note === undefined ? [] : [note])].join('\n');
@@ -236,7 +236,7 @@ function chainOf({ facts: { chain } }: RelayEvent, reader: Reader, title = '**Re
   return chain.length === 0 ? [] : [`${title}\n${listed(chain, reader)}`];
 }
 
-/** What an agent can use the tools for in a server, in few words; their own descriptions say the rest. */
+/** The uses of tools in a server, in few words; their own descriptions contain the rest. */
 const IN_A_SERVER: Readonly<Record<string, string>> = {
   'discord_read_messages(channelId, limit)': 'Read recent channel messages for context',
   'discord_get_server_info(guildId)': 'Get detailed server information including channels',

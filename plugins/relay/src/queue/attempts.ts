@@ -92,7 +92,7 @@ export function createServeChannel(
 const entriesOf = (channel: ChannelQueue | undefined) =>
   channel === undefined ? [] : [...channel.inFlight.flatMap(({ entries }) => entries), ...channel.waiting];
 
-/** What a channel's next attempt delivers. */
+/** The batch of a channel's next attempt. */
 type NextBatch =
   /** The same once more. */
   | { readonly is: 'retry'; readonly agent: string; readonly batch: InFlightBatch }
@@ -165,7 +165,7 @@ function createBreakerWaits() {
       if (agents.length === 0) waits.delete(channelId);
       else waits.set(channelId, new Map(agents.map((agent) => [agent, before?.get(agent) ?? now])));
     },
-    /** What has waited for one of the agents for longer than `BREAKER_WAIT_MS`; `undefined` when there is nothing. */
+    /** The events that have waited for one of the agents longer than `BREAKER_WAIT_MS`; `undefined` when there are none. */
     expired({ channelId, inFlight, waiting }: ChannelQueue, now: number) {
       for (const [agent, since] of waits.get(channelId) ?? []) {
         const isOver = ({ at, event }: QueuedEvent) =>

@@ -1,6 +1,6 @@
 import { type Clock, createFairScheduler, type FairBounds, type Logger } from '@cinnabar/sdk';
 
-/** What a channel needs after it was served. */
+/** The next step of a channel after it was served. */
 export type ServeResult =
   | { readonly is: 'again' }
   /** An attempt was made; there may be more. */
@@ -21,7 +21,7 @@ interface DispatcherOptions {
   readonly log: Logger;
   readonly bound: () => FairBounds;
   readonly serve: (channelId: string) => Promise<ServeResult>;
-  /** Whose share a channel with events is served on; `undefined` when it has none. */
+  /** The guild whose share serves a channel with events; `undefined` when it has none. */
   readonly guildOf: (channelId: string) => string | undefined;
   /** All channels with events. */
   readonly channels: () => Iterable<string>;

@@ -38,7 +38,7 @@ export interface RelayQueueOptions {
   readonly onFailed: (failure: Failure) => unknown;
 }
 
-/** What the parts of the queue work with. */
+/** The context of the queue's functions. */
 export interface QueueContext extends RelayQueueOptions {
   readonly state: QueueState;
   /** Applies a record to the state at once. Resolves when it is on the disk; nothing may depend on it before. */
@@ -136,7 +136,7 @@ export async function openRelayQueue(options: RelayQueueOptions) {
       });
       /** Number of events that were refused or dropped because too many waited, since the bot was started. */
       const dropped = drops.total(guildId);
-      // What is reported as waiting must be there after a power cut.
+      // Events that are reported as waiting must survive a power cut.
       await lastWrite;
       return { waiting, sending, dropped };
     },
@@ -150,7 +150,7 @@ export async function openRelayQueue(options: RelayQueueOptions) {
       const channels = channelsOf(guildId);
       const of = channels.flatMap(idleOf).map(({ n }) => n);
       if (of.length === 0) {
-        // What an earlier call drops may not be on the disk yet, and must not come back after this answer.
+        // Events that an earlier call drops may still be on the disk, and must not return after this answer.
         await lastWrite;
         return 0;
       }
@@ -206,7 +206,7 @@ export type EnqueueResult =
   | { readonly status: 'duplicate' }
   | { readonly status: 'refused'; readonly reason: 'full' };
 
-/** What was decided, and when it is on the disk. */
+/** A decision, and the promise of its write. */
 interface Decision {
   readonly result: EnqueueResult;
   readonly written: Promise<unknown>;

@@ -17,7 +17,7 @@ import { assertMay } from '../permissions.js';
 import { isFinal, type Task } from '../task.js';
 import { actorIn } from './status-board.js';
 
-/** What a message in Discord means for a task. */
+/** The meaning of a Discord message for a task. */
 interface Meaning {
   readonly taskId: string;
   readonly as: 'answer' | 'words' | 'stop' | 'continue';

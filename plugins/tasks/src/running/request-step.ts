@@ -196,7 +196,7 @@ function chargeFor(task: Task): WorkCharge {
   };
 }
 
-/** What `!why` shows about a step besides its cost. */
+/** The details of a step for `!why`, without its cost. */
 function workDetailsOf(task: Task, { content }: LlmCompletion): WorkDetails {
   return {
     tools: content.flatMap((block) => (block.type === 'text' ? [] : [{ name: block.name, outcome: 'asked for' }])),

@@ -37,7 +37,7 @@ export interface Choice {
 
 export type Result = WebResult & { readonly names?: Names };
 
-/** What the server refused, as a sentence; `status` 0 while it cannot be reached. */
+/** A refusal of the server, as a sentence; `status` is 0 while it cannot be reached. */
 export class Refusal extends Error {
   readonly status: number;
   /** The invalid parts of the input, if the server names them. */

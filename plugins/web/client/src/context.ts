@@ -2,7 +2,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Names, Place, Result } from './api.js';
 
-/** What the blocks of a page use. */
+/** The services for the blocks of a page. */
 export interface PageContext {
   readonly page: string;
   readonly place: Place;

@@ -68,7 +68,7 @@ export async function runRedImport(
   return 0;
 }
 
-/** What became of the data of one server. */
+/** The result of importing one server's data. */
 interface Section {
   readonly title: string;
   readonly taken: readonly string[];

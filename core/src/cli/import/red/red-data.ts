@@ -4,7 +4,7 @@ import { type ForeignData, UserError } from '@cinnabar/sdk';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What Red keeps of one cog, or of its core: by group (`GUILD`, `MEMBER`, `CASES` …). */
+/** Red's data of one cog, or of its core, by group (`GUILD`, `MEMBER`, `CASES` …). */
 interface CogData {
   /** `Core`, or the cog's name. */
   readonly name: string;
@@ -78,7 +78,7 @@ export function guildsIn({ core, cogs }: RedData): readonly string[] {
   return [...new Set(ids)].filter((id) => /^\d{15,22}$/.test(id)).sort();
 }
 
-/** What a cog keeps of one guild. @param isOfGuild whether a channel or role is the guild's */
+/** A cog's data of one guild. @param isOfGuild whether a channel or role is the guild's */
 export function dataOf(
   { groups }: CogData,
   guildId: string,

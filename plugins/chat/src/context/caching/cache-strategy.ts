@@ -26,7 +26,7 @@ interface WindowSize {
   readonly lasting: number;
 }
 
-/** What to do with a window of this size, in a channel with this pattern of activations. */
+/** Plans a window of this size, in a channel with this pattern of activations. */
 export function planWindow(
   { config, traits }: Pick<ContextInput, 'config' | 'traits'>,
   memory: Pick<CacheState, 'gapsMs' | 'gapsMessages'>,

@@ -98,7 +98,7 @@ export function claudeOnBedrock(family: Family, model: string): Family {
   return { ...family, cache: { ...family.cache, ttls: ['5m'] } };
 }
 
-/** What is assumed of a server that speaks Anthropic's API and serves none of the vendor's models. */
+/** Assumed traits for a server with Anthropic's API and none of the vendor's models. */
 export const LIKE_CLAUDE: Family = claude(/^/, OLDER, 4096, undefined, undefined);
 
 function claude(

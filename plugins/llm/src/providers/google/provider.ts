@@ -130,7 +130,7 @@ function toParams(model: string, body: GeminiBody, abortSignal: AbortSignal): Ge
   };
 }
 
-/** What the SDK throws, without a separate class, when a stream is interrupted within an event. */
+/** The error that the SDK throws, without a separate class, when a stream is interrupted within an event. */
 function isCutShort(error: unknown): boolean {
   return error instanceof Error && error.message.includes('Incomplete JSON segment');
 }

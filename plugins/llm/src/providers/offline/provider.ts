@@ -78,7 +78,7 @@ function isBlank(block: ContentBlock): boolean {
 
 const MAX_EXAMPLES = 6;
 
-/** What it can do, when it has not understood a message. Examples that need an id are left out. */
+/** The model's abilities, for a message that it has not understood. Examples that need an id are omitted. */
 function explainYourself(tools: readonly ModelTool[]): string {
   const examples = tools.flatMap((tool) =>
     (tool.examples ?? [])

@@ -156,7 +156,7 @@ function plain(text: string): string {
 
 /** Words that carry little: they may be left out, or stand where the example has none. */
 const SMALL = new Set(['a', 'the', 'is', 'he']);
-/** What people put around a request. */
+/** Words that people put around a request. */
 const FILLERS = new Set(
   (
     'please pls plz kindly thanks thank thx you could can would will want wanna need like id i d ll ve let lets us me tell ' +
@@ -181,19 +181,19 @@ export function isPoliteEnd(form: string): boolean {
   return POLITE_ENDS.has(form);
 }
 
-/** What it costs that a word of the example was not said. */
+/** The cost of a word of the example that the message does not contain. */
 export function costOfMissing({ form, separates }: { readonly form: string; readonly separates: boolean }): number {
   return SMALL.has(form) && !separates ? COST.smallWord : Number.POSITIVE_INFINITY;
 }
 
-/** What it costs that a word was said which the example has no place for. "Will" in the middle of a sentence is a name. */
+/** The cost of a word of the message that the example has no place for. "Will" in the middle of a sentence is a name. */
 export function costOfExtra({ form, name, operator }: Word): number {
   if (operator || (name && !POLITE_ENDS.has(form))) return Number.POSITIVE_INFINITY;
   if (FILLERS.has(form)) return COST.filler;
   return SMALL.has(form) ? COST.smallWord : Number.POSITIVE_INFINITY;
 }
 
-/** What it costs that one word was said for another: nothing, a typo's worth, or too much. Another number or name is no typo. */
+/** The cost of one word in place of another: none, that of a typo, or too much. Another number or name is no typo. */
 export function costOfSaying({ form: said, name, operator }: Word, expected: string): number {
   if (operator) return Number.POSITIVE_INFINITY;
   if (said === expected) return 0;

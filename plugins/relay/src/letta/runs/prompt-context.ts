@@ -35,7 +35,7 @@ export interface ToolUse {
   readonly ok: boolean | undefined;
 }
 
-/** What happens while an agent works, as it happens. */
+/** The events of an agent's work, as they occur. */
 export type AgentEvent =
   | { readonly kind: 'reasoning'; readonly text: string | null }
   | { readonly kind: 'tool-call'; readonly callId: string; readonly name: string; readonly input: string }
@@ -58,7 +58,7 @@ export type Conversed = Answered | Unanswered;
 
 export interface Answered {
   readonly status: 'done';
-  /** What it has said without calling a tool, in order. */
+  /** Its texts outside of tool calls, in order. */
   readonly texts: readonly string[];
   readonly tools: readonly ToolUse[];
   readonly steps: number;
@@ -71,7 +71,7 @@ export interface Unanswered {
   readonly status: 'failed';
   /** Whether the same prompt may be tried again with the same key: never once the agent has done something. */
   readonly retry: boolean;
-  /** What the server asks for, where it asks for patience. */
+  /** The delay that the server requests. */
   readonly retryAfterMs?: number;
   /** For people. */
   readonly sentence: string;
@@ -101,7 +101,7 @@ export interface ApprovalDecision {
 /** Requests a decision from people. An error is a denial. Aborted when the plugin stops: the next process then denies the request. */
 export type AskApproval = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>;
 
-/** What all prompts to agents of a server share. */
+/** The services that all prompts to agents of a server share. */
 export interface PromptServices {
   readonly store: LettaStore;
   readonly ask: AskApproval;
@@ -120,7 +120,7 @@ export interface PromptContext extends PromptServices {
   readonly tell: (event: AgentEvent) => void;
   record: SentPrompt;
   state: StreamState;
-  /** What people have decided, by the call's id: asked once, however often it has to be sent. */
+  /** People's decisions, by the call's id: requested once, even if the decision has to be sent several times. */
   readonly decisions: Map<string, ApprovalDecision>;
   /** When the prompt's run was last known to be alive: when the server took the prompt or a decision, or the run showed progress. */
   aliveAt: number;
@@ -229,7 +229,7 @@ const sentSchema = z.object({
   place,
   /** When it was first sent, in milliseconds since the Unix epoch. */
   at: z.number(),
-  /** What the message is called at the server: the key, unless the server holds on to a run that came to nothing. */
+  /** The id of the message at the server: the key, unless the server still associates it with a run that failed. */
   otid: z.string(),
   /** Whether the agent was seen calling a tool: then it is never sent again. */
   acted: z.boolean().default(false),
@@ -237,7 +237,7 @@ const sentSchema = z.object({
   outcome: z.discriminatedUnion('status', [done, failed]).optional(),
 });
 
-/** What was sent to agents, by key: written before it is sent, so that a later attempt knows that it has to look first. */
+/** The prompts sent to agents, by key: written before the request, so that a later attempt knows that it has to search for the run first. */
 const sent = {
   scope: 'global',
   version: 1,
@@ -273,7 +273,7 @@ const asked = {
   schema: askedSchema,
   personal: {
     by: 'place.userId',
-    /** What an agent waits for has to be answered. */
+    /** A request for approval that an agent waits for has to be answered. */
     forget(asked: z.output<typeof askedSchema>) {
       asked.place.userId = null;
       asked.input = '{}';
@@ -281,7 +281,7 @@ const asked = {
   },
 } as const;
 
-/** What the Letta part of the relay keeps: spread them into the plugin's collections. */
+/** The collections of the Letta part of the relay: spread them into the plugin's collections. */
 export const lettaCollections = { lettaSent: sent, lettaAsked: asked };
 
 export type SentPrompt = z.output<typeof sentSchema>;

@@ -33,7 +33,7 @@ export async function reattach(context: PromptContext): Promise<Next> {
   return { do: 'recover' };
 }
 
-/** What the server has kept of a prompt. */
+/** The server's records of a prompt. */
 interface FoundRuns {
   /** Its runs, oldest first: the first answers the prompt, each other one a decision about the calls of the one before. */
   readonly runs: readonly Run[];
@@ -125,7 +125,7 @@ async function notThere(context: PromptContext): Promise<Next> {
   return { do: 'send' };
 }
 
-/** The run is dead: it has ended with the server that it ran in. What had been done in it stays done. */
+/** The run is dead: it ended with its server process. Its effects remain. */
 async function afterDeath(context: PromptContext, runId: string): Promise<Next> {
   context.state.runId = runId;
   await cancelAtServer(context);
@@ -136,12 +136,12 @@ async function afterDeath(context: PromptContext, runId: string): Promise<Next> 
   return { do: 'send' };
 }
 
-/** What a tool did in the step in which the server went down is nowhere but where it was done. */
+/** The effects of the step in which the server went down are recorded only where they took place. */
 async function hasWritten({ prompt, record }: PromptContext): Promise<boolean> {
   return (await prompt.hasWritten?.(record.at)) === true;
 }
 
-/** What it has used, which its messages do not say. */
+/** Records its usage, which its messages do not contain. */
 async function count({ client, state, deadline, log }: PromptContext, runs: readonly Run[]): Promise<void> {
   if (state.tokens > 0) return;
   for (const { id } of runs) {
