@@ -1,7 +1,7 @@
 import { createSystemClock, type HostConfig, type HostOptions } from '@cinnabar/core';
 import { createMember } from '@cinnabar/core/internal/cluster/member';
 import { createMemberMonitoring } from '@cinnabar/core/internal/cluster/monitoring';
-import type { Logger } from '@cinnabar/sdk';
+import type { Clock, Logger } from '@cinnabar/sdk';
 import { recordingLogger } from './logs.js';
 
 interface MemberOptions {
@@ -10,18 +10,21 @@ interface MemberOptions {
   readonly name: string;
   readonly groups: number;
   readonly database: { readonly url: string; readonly schema: string };
+  /** The machine's when left out. */
+  readonly clock?: Clock;
   readonly host: Omit<HostOptions, 'config' | 'driver' | 'assignment'>;
   readonly log: Logger;
   readonly onUnreachable?: (sentence: string) => void;
 }
 
 /** Runs a process of a cluster, like `cinnabar start --cluster`, within this process. */
-export function memberOfCluster({ config, name, groups, database, host, log, onUnreachable }: MemberOptions) {
+export function memberOfCluster(options: MemberOptions) {
+  const { config, name, groups, database, host, log, onUnreachable, clock = createSystemClock() } = options;
   const { url, schema } = database;
   return createMember({
     config: { ...config, storage: { url, schema, poolSize: 4 }, cluster: { groups, name } },
     host,
-    clock: createSystemClock(),
+    clock,
     log,
     onUnreachable: onUnreachable ?? (() => undefined),
   });

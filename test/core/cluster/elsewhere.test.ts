@@ -201,21 +201,19 @@ describePostgres('cluster: a call that another process runs when that process is
     const { world, direct, call, near, far } = two;
     await far.host.resolve(ToolPolicies).set(far.guild.id, 'await_letter', 'allow');
     letters.length = 0;
-    const { schema, query } = world.database;
-    const isGone = `UPDATE ${schema}.leases SET token = token + 1, holder = 'gone', until = now() - interval '1 s' WHERE group_number = 1`;
     const waiting = near.host.resolve(Tools).invoke({
       name: 'await_letter',
       arguments: { guildId: far.guild.id },
       actor: { userId: world.owner.id, guildId: null, channelId: direct.id },
       origin: 'chat',
-      onProgress: () => void query(isGone),
+      onProgress: () => void world.loseGroup(1),
     });
-    const outcome = await waiting;
+    const outcome = await world.later(waiting);
     expect(outcome).to.have.nested.property('error.code', 'CINNABAR_TOOL_UNKNOWN_OUTCOME');
     expect(await near.host.resolve(Ledger).get(outcome.callId)).to.include({ state: 'unknown' });
     expect(letters).to.eql([far.guild.id]);
     // The server's next process answers the call.
-    const next = await call('post_letter', { guildId: far.guild.id });
+    const next = await world.later(call('post_letter', { guildId: far.guild.id }));
     expect(next.status).to.equal('deferred');
   }).timeout(60_000);
 });

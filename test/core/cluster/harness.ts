@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock, loadConfig } from '@cinnabar/core';
 import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
+import { newsOf } from '@cinnabar/core/internal/cluster/leases';
 import { type LocalChannel, type LocalDiscord, type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
 import type { Clock, HostEnd, Plugin } from '@cinnabar/sdk';
 import { ShardClientUtil } from 'discord.js';
@@ -16,7 +17,7 @@ const STEP_MS = 500;
 /** A bot with a number of groups, and servers in each. */
 export async function createClusterWorld({ groups, guilds }: { readonly groups: number; readonly guilds: number }) {
   const database = await testDatabase();
-  // The clock does not affect leases, whose time is the database's.
+  // The clock does not affect leases and limits, whose time is the database's.
   const clock = createShiftableClock(createSystemClock());
   const discord = await startLocalDiscord({ shards: groups, clock });
   const owner = discord.createUser({ name: 'owner' });
@@ -69,7 +70,15 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
     notices: () => owner.openDm(application).messages.map(({ content }) => content),
     /** Waits until people would see it; the test's time limit ends the wait. */
     until,
-    /** Waits for work that takes time, advancing the clock of Discord and of the hosts of all processes in steps. */
+    /** Has a process take a group away, and die. */
+    async loseGroup(group: number) {
+      const { schema, query } = database;
+      await query(
+        `UPDATE ${schema}.leases SET token = token + 1, holder = 'gone', until = now() - interval '1 s' WHERE group_number = ${group}`,
+      );
+      await query(`SELECT pg_notify('${newsOf(schema)}', '')`);
+    },
+    /** Waits for work that takes time, advancing the clock of Discord and of all processes in steps. */
     async later<T>(work: Promise<T>): Promise<T> {
       let isOver = false;
       const over = () => {
@@ -126,6 +135,7 @@ function memberOn(options: {
     name,
     groups,
     database,
+    clock,
     host: {
       clock,
       onEndRequest: (how) => void (ends.at(-1) === how || ends.push(how)),

@@ -1,4 +1,3 @@
-import { newsOf } from '@cinnabar/core/internal/cluster/leases';
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { definePlugin, OwnerNotices, option, PersonalDataStore, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
@@ -273,11 +272,7 @@ describePostgres('cluster: processes that serve a bot together', () => {
     ).to.have.length(GROUPS);
     expect(first).to.include('1 command under way');
     expect(first).to.include('No group has changed its process in the last day.');
-    const { schema, query } = world.database;
-    await query(
-      `UPDATE ${schema}.leases SET token = token + 1, holder = 'gone', until = now() - interval '1 s' WHERE group_number = 1`,
-    );
-    await query(`SELECT pg_notify('${newsOf(schema)}', '')`);
+    await world.loseGroup(1);
     let later = '';
     while (!later.includes('Take-overs')) later = await answer();
     expect(later).to.match(/^• <t:\d+:f> group 1: \? → one: it died, or was cut off from the database$/m);

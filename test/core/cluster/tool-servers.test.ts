@@ -105,7 +105,7 @@ describePostgres('cluster: tool servers of mcp', () => {
     expect(await ask(far, '!mcp tools child')).to.include('not offered, changed or new: `grown`');
     expect(await ask(far, '!mcp accept child')).to.match(/^`child` offers \d+ tools now\.$/);
     await world.until(() => [near, far].every((channel) => has(channel, 'child_grown')));
-    await world.until(() => world.notices().length > 0);
+    await world.later(world.until(() => world.notices().length > 0));
     expect(world.notices().filter((text) => text.includes('has changed or added'))).to.have.length(1);
 
     expect(await ask(far, '!mcp list')).to.match(/`child` .* running; \d+ tools/);
