@@ -1,62 +1,8 @@
-import { setImmediate } from 'node:timers/promises';
-import { createDispatcher, type ServeResult, type Stall } from '@cinnabar/plugin-relay/dist/queue/dispatcher.js';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { recordingLogger } from '../../../support/logs.js';
+import { startDispatcher } from './harness.js';
 
 const LIMIT_MS = 120_000;
-
-/** Starts a dispatcher with a number of events per channel, and an outcome of each attempt. */
-function start(outcome: (channelId: string) => 'ends' | 'hangs' | 'throws' | 'waits for a wake-up' = () => 'ends') {
-  const clock = createManualClock();
-  const events = new Map<string, number>();
-  const hanging = new Map<string, () => void>();
-  const stalls: Stall[] = [];
-  let [serving, most] = [0, 0];
-  const serve = async (channelId: string): Promise<ServeResult> => {
-    serving += 1;
-    most = Math.max(most, serving);
-    try {
-      if ((events.get(channelId) ?? 0) === 0) return { is: 'idle' };
-      const what = outcome(channelId);
-      if (what === 'throws') throw new Error('settings cannot be read');
-      if (what === 'waits for a wake-up') return { is: 'wait', until: Number.POSITIVE_INFINITY };
-      if (what === 'hangs') await new Promise<void>((resolve) => hanging.set(channelId, resolve));
-      else events.set(channelId, (events.get(channelId) ?? 0) - 1);
-      return { is: 'attempted' };
-    } finally {
-      serving -= 1;
-    }
-  };
-  const dispatcher = createDispatcher({
-    clock,
-    log: recordingLogger(),
-    bound: () => ({ total: 3, perGuild: 2 }),
-    serve,
-    guildOf: (channelId) => ((events.get(channelId) ?? 0) > 0 ? channelId.slice(0, 1) : undefined),
-    channels: () => [...events].filter(([, count]) => count > 0).map(([channelId]) => channelId),
-    limitMs: () => LIMIT_MS,
-    interrupt: (channelId) => hanging.get(channelId)?.(),
-    onStall: (stall) => stalls.push(stall),
-  });
-  const pass = async (ms: number) => {
-    for (let left = ms; left > 0; left -= 10_000) {
-      clock.advance(Math.min(left, 10_000));
-      for (let turn = 0; turn < 5; turn += 1) await setImmediate();
-    }
-  };
-  return {
-    clock,
-    dispatcher,
-    stalls,
-    pass,
-    add: (channelId: string) => events.set(channelId, (events.get(channelId) ?? 0) + 1),
-    left: () => [...events.values()].reduce((sum, count) => sum + count, 0),
-    most: () => most,
-  };
-}
-
 const CHANNELS = ['a1', 'a2', 'a3', 'b1', 'b2'];
 
 describe('the dispatcher of the queue', () => {
@@ -73,7 +19,7 @@ describe('the dispatcher of the queue', () => {
         fc.array(outcome, { maxLength: 12 }),
         async (steps, fates) => {
           const left = [...fates];
-          const bench = start(() => left.shift() ?? 'ends');
+          const bench = startDispatcher(LIMIT_MS, () => left.shift() ?? 'ends');
           // The watchdog runs while there is work: one channel always wakes.
           bench.add('b2');
           bench.dispatcher.wake('b2');
@@ -97,7 +43,7 @@ describe('the dispatcher of the queue', () => {
   });
 
   it('reports nothing when every change wakes its channel', async () => {
-    const bench = start();
+    const bench = startDispatcher(LIMIT_MS);
     for (const channel of [...CHANNELS, ...CHANNELS]) {
       bench.add(channel);
       bench.dispatcher.wake(channel);
@@ -109,7 +55,7 @@ describe('the dispatcher of the queue', () => {
   });
 
   it('finds a channel that nothing serves, serves it and says so', async () => {
-    const bench = start((channelId) => (channelId === 'b1' ? 'waits for a wake-up' : 'ends'));
+    const bench = startDispatcher(LIMIT_MS, (channelId) => (channelId === 'b1' ? 'waits for a wake-up' : 'ends'));
     bench.add('b1');
     bench.dispatcher.wake('b1');
     bench.add('a1');
@@ -120,7 +66,7 @@ describe('the dispatcher of the queue', () => {
 
   it('ends an attempt that does not end by itself, and says so', async () => {
     let attempts = 0;
-    const bench = start(() => {
+    const bench = startDispatcher(LIMIT_MS, () => {
       attempts += 1;
       return attempts === 1 ? 'hangs' : 'ends';
     });

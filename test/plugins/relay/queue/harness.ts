@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Batch, Delivery, RelayEvent } from '@cinnabar/plugin-relay/dist/events/event.js';
 import { createBreakers, type Failure } from '@cinnabar/plugin-relay/dist/queue/attempts.js';
+import { createDispatcher, type ServeResult, type Stall } from '@cinnabar/plugin-relay/dist/queue/dispatcher.js';
 import {
   type EnqueueResult,
   openRelayQueue,
@@ -252,6 +253,59 @@ export async function openQueueHarness(options: QueueHarnessOptions = {}): Promi
       for (const journal of journals.slice(0, -1)) await journal.close();
       for (const folder of folders) folder[Symbol.dispose]();
     },
+  };
+}
+
+/** The end of an attempt. */
+type AttemptEnd = 'ends' | 'hangs' | 'throws' | 'waits for a wake-up';
+
+/** The dispatcher alone, with a number of events for each channel. */
+export function startDispatcher(limitMs: number, outcome: (channelId: string) => AttemptEnd = () => 'ends') {
+  const clock = createManualClock();
+  const events = new Map<string, number>();
+  const hanging = new Map<string, () => void>();
+  const stalls: Stall[] = [];
+  let [serving, most] = [0, 0];
+  const serve = async (channelId: string): Promise<ServeResult> => {
+    serving += 1;
+    most = Math.max(most, serving);
+    try {
+      if ((events.get(channelId) ?? 0) === 0) return { is: 'idle' };
+      const what = outcome(channelId);
+      if (what === 'throws') throw new Error('settings cannot be read');
+      if (what === 'waits for a wake-up') return { is: 'wait', until: Number.POSITIVE_INFINITY };
+      if (what === 'hangs') await new Promise<void>((resolve) => hanging.set(channelId, resolve));
+      else events.set(channelId, (events.get(channelId) ?? 0) - 1);
+      return { is: 'attempted' };
+    } finally {
+      serving -= 1;
+    }
+  };
+  const dispatcher = createDispatcher({
+    clock,
+    log: recordingLogger(),
+    bound: () => ({ total: 3, perGuild: 2 }),
+    serve,
+    guildOf: (channelId) => ((events.get(channelId) ?? 0) > 0 ? channelId.slice(0, 1) : undefined),
+    channels: () => [...events].filter(([, count]) => count > 0).map(([channelId]) => channelId),
+    limitMs: () => limitMs,
+    interrupt: (channelId) => hanging.get(channelId)?.(),
+    onStall: (stall) => stalls.push(stall),
+  });
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 10_000) {
+      clock.advance(Math.min(left, 10_000));
+      for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+    }
+  };
+  return {
+    clock,
+    dispatcher,
+    stalls,
+    pass,
+    add: (channelId: string) => events.set(channelId, (events.get(channelId) ?? 0) + 1),
+    left: () => [...events.values()].reduce((sum, count) => sum + count, 0),
+    most: () => most,
   };
 }
 
