@@ -1,11 +1,23 @@
-import { build, type Entries, type Entry, merge, valueAt } from '@cinnabar/plugin-chat/dist/config/chat-config.js';
-import { botConfigSchema, LEAVES } from '@cinnabar/plugin-chat/dist/config/keys.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { effective } from './harness.js';
 
-const PATHS = [...LEAVES.keys()];
+/** Keys that a pin may set; of the second kind only to less than the files say. */
+const FREE = (
+  'instructions mode continuationModel temperature topP stopSequences streaming toolOutputVisible replyOnRandom ' +
+  'replyOnName receipts'
+).split(' ');
+const LOWER_ONLY = (
+  'maxTokens llmRetries recencyWindow rollingThreshold maxContextTokens truncateToTokens includeImages maxImages ' +
+  'maxTextFiles textFileMaxBytes toolsEnabled maxToolDepth maxQueuedReplies botChainLength'
+).split(' ');
+/** Keys for admins and the owner. */
+const NOT_FOR_PINS = (
+  'name innerName systemPrompt cache historyRoles toolsOnDemand llmTimeoutMs imageMaxBytes imageMaxTotalBytes ' +
+  'allowedModels fallbackModels discordBackoffMax'
+).split(' ');
+const PATHS = [...FREE, ...LOWER_ONLY, ...NOT_FOR_PINS];
 
 /** A value that may or may not fit the key. */
 const anyValue = fc.oneof(
@@ -27,23 +39,30 @@ const anyValues = fc
   });
 
 describe('chat: laying configuration together', () => {
-  const entry = fc.record({ value: fc.integer(), origin: fc.string() });
-  const entries = fc
-    .array(fc.tuple(fc.constantFrom(...PATHS), entry))
-    .map((pairs): Entries => new Map<string, Entry>(pairs));
-  const asObject = (map: Entries) => Object.fromEntries(map);
-
-  it('is associative, and an empty layer changes nothing', () => {
-    fc.assert(
-      fc.property(entries, entries, entries, (a, b, c) => {
-        expect(asObject(merge(merge(a, b), c))).to.deep.equal(asObject(merge(a, merge(b, c))));
-        expect(asObject(merge(a, new Map()))).to.deep.equal(asObject(a));
-        expect(asObject(merge(new Map(), a))).to.deep.equal(asObject(a));
+  it('takes each value from the last file that has the key, whatever the files are', async () => {
+    const valid = fc.record(
+      {
+        temperature: fc.double({ min: 0, max: 1, noNaN: true }),
+        maxTokens: fc.integer({ min: 200, max: 4_000 }),
+        replyOnName: fc.boolean(),
+        instructions: fc.constantFrom('Rhyme.', 'Be brief.'),
+        stopSequences: fc.array(fc.constantFrom('END', 'STOP'), { maxLength: 2 }),
+      },
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(valid, valid, valid, async (a, b, c) => {
+        const { config, origin } = await effective({ files: { a: stringify(a), b: stringify(b), c: stringify(c) } });
+        const one = await effective({ files: { all: stringify({ ...a, ...b, ...c }) } });
+        expect(config).to.deep.equal(one.config);
+        const from = (path: string) => (path in c ? 'c' : path in b ? 'b' : path in a ? 'a' : 'default');
+        for (const [path, at] of Object.entries(origin)) expect(at.split(':')[0], path).to.equal(from(path));
       }),
+      { numRuns: 50 },
     );
   });
 
-  it('gives one that fits the schema, whatever the files, settings and pins say', async () => {
+  it('gives one that is right as a file, whatever the files, settings and pins say', async () => {
     await fc.assert(
       fc.asyncProperty(anyValues, anyValues, anyValues, async (file, settings, pin) => {
         const { config, origin } = await effective({
@@ -51,7 +70,9 @@ describe('chat: laying configuration together', () => {
           settings,
           pins: [stringify(pin)],
         });
-        expect(botConfigSchema.safeParse(config).success).to.equal(true);
+        const again = await effective({ files: { 'config/shared.yaml': stringify(config) } });
+        expect(again.problems).to.deep.equal([]);
+        expect(again.config).to.deep.equal(config);
         expect(config.truncateToTokens).to.be.below(config.maxContextTokens);
         expect(Object.keys(origin)).to.have.members(PATHS);
       }),
@@ -68,10 +89,8 @@ describe('chat: laying configuration together', () => {
         // By default, the window grows to at most twice its size.
         const amount = (config: ReturnType<typeof flat>, path: string) =>
           Number(config.get(path) ?? config.get(path === 'rollingThreshold' ? 'recencyWindow' : path));
-        for (const [path, { scope, lowerOnly }] of LEAVES) {
-          if (scope !== 'channel') expect(after.get(path), path).to.deep.equal(before.get(path));
-          else if (lowerOnly) expect(amount(after, path), path).to.be.at.most(amount(before, path));
-        }
+        for (const path of NOT_FOR_PINS) expect(after.get(path), path).to.deep.equal(before.get(path));
+        for (const path of LOWER_ONLY) expect(amount(after, path), path).to.be.at.most(amount(before, path));
         const model = after.get('continuationModel');
         const allowed = before.get('allowedModels');
         if (model !== before.get('continuationModel') && !(Array.isArray(allowed) && allowed.includes('*')))
@@ -115,9 +134,11 @@ describe('chat: laying configuration together', () => {
     return new Map(PATHS.map((path) => [path, values.get(path)]));
   }
 
-  it('says the default of each key', () => {
-    const config = build(new Map());
-    for (const path of PATHS)
-      expect(valueAt(new Map(), path), path).to.deep.equal(flat(config).get(path === 'truncateToTokens' ? '' : path));
+  it('holds a pin to the default of each key where the files say nothing', async () => {
+    const { config: defaults } = await effective({});
+    for (const path of LOWER_ONLY) {
+      const { config } = await effective({ pins: [`${path}: 900000`] });
+      expect(config, path).to.deep.equal(defaults);
+    }
   });
 });
