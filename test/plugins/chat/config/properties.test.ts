@@ -134,11 +134,15 @@ describe('chat: laying configuration together', () => {
     return new Map(PATHS.map((path) => [path, values.get(path)]));
   }
 
-  it('holds a pin to the default of each key where the files say nothing', async () => {
+  it('lets a pin lower the default of each key where the files say nothing, and not raise it', async () => {
     const { config: defaults } = await effective({});
     for (const path of LOWER_ONLY) {
-      const { config } = await effective({ pins: [`${path}: 900000`] });
-      expect(config, path).to.deep.equal(defaults);
+      const known = flat(defaults).get(path);
+      const pinned = (value: unknown) => effective({ pins: [`${path}: ${value}`] });
+      const isNumber = typeof known === 'number';
+      expect((await pinned(isNumber ? known + 1 : 900_000)).config, path).to.deep.equal(defaults);
+      const lower = isNumber ? known - 1 : known === true ? false : 30;
+      expect(flat((await pinned(lower)).config).get(path), path).to.equal(lower);
     }
   });
 });
