@@ -1,50 +1,44 @@
 import { fail, hang, type StandIn, say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/local-models';
-import { createBreakers } from '@cinnabar/plugin-llm/dist/circuit-breaker.js';
-import { PROVIDERS } from '@cinnabar/plugin-llm/dist/providers/registry.js';
-import { createRouter } from '@cinnabar/plugin-llm/dist/routes.js';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { recordingLogger } from '../../support/logs.js';
-import { ask, ENVIRONMENT, from, GLOBAL_SETTINGS, KEY, openRoute, ROUTES } from './bench.js';
+import { ask, from, GLOBAL_SETTINGS, KEY, openRoute, ROUTES, statusOf } from './bench.js';
 
-const [, , CHAT] = ROUTES;
+const [, , CHAT, , , , BEDROCK] = ROUTES;
 const HELLO = ask([from('Alice', 'Hello')]);
-
-async function routes(vendors: object, env: object = {}, more: object = {}) {
-  return createRouter(PROVIDERS).routes(GLOBAL_SETTINGS.parse({ vendors, ...more }), ENVIRONMENT.parse(env));
-}
 
 /** A reference to an environment variable in the configuration. */
 const variable = (name: string) => `\${${name}}`;
 
-const problem = async (...parts: Parameters<typeof routes>) =>
-  (await failure('CINNABAR_LLM_NOT_CONFIGURED', () => routes(...parts))).message;
+/** What the owner is shown instead of the status. */
+const problem = async (vendors: object, env: object = {}, more: object = {}) => {
+  const status = await statusOf({ vendors, ...more }, env);
+  expect(status).to.match(/^⚠️ /);
+  return status;
+};
 
 describe('llm vendors', () => {
   it("take the design document's configuration as it is", async () => {
-    const { vendorFor, model } = await routes({
+    const vendors = {
       anthropic: {
         config: { anthropic_api_key: 'sk-ant-1' },
         provides: ['claude-3-5-sonnet-20241022', 'claude-3-opus-20240229'],
       },
       'aws-bedrock': {
-        config: { aws_access_key: 'AKIA1', aws_secret_key: 's', aws_region: 'us-west-2' },
+        config: { aws_access_key: KEY, aws_secret_key: 's', aws_region: 'us-west-2' },
         provides: ['anthropic\\.claude.*'],
       },
-    });
-    expect(model).to.equal('claude-3-5-sonnet-20241022');
-    expect(vendorFor('claude-3-opus-20240229')).to.deep.include({
-      name: 'anthropic',
-      provides: ['claude-3-5-sonnet-20241022', 'claude-3-opus-20240229'],
-      source: { provider: 'anthropic', baseUrl: 'https://api.anthropic.com', key: 'sk-ant-1' },
-    });
-    expect(vendorFor('anthropic.claude-v2').source).to.deep.equal({
-      provider: 'bedrock',
-      region: 'us-west-2',
-      baseUrl: 'https://bedrock-runtime.us-west-2.amazonaws.com',
-      credentials: { accessKeyId: 'AKIA1', secretAccessKey: 's' },
-    });
+    };
+    const status = (await statusOf({ vendors })).replaceAll('\\', '');
+    expect(status)
+      .to.include('**Model:** claude-3-5-sonnet-20241022')
+      .and.match(/\*\*anthropic\*\* \(.*claude-3-opus-20240229.*\): anthropic at api\.anthropic\.com, key set/)
+      .and.match(/\*\*aws-bedrock\*\* .*: bedrock at bedrock-runtime\.us-west-2\.amazonaws\.com, key set/);
+    await using bench = await openRoute(BEDROCK, { withoutKey: true, script: () => say('ok') });
+    const { 'aws-bedrock': bedrock } = vendors;
+    const config = { ...bedrock.config, baseUrl: bench.api.baseUrl };
+    bench.set({ vendors: { 'aws-bedrock': { ...bedrock, config } }, model: 'anthropic.claude-v2' });
+    expect(await bench.llm.complete(HELLO)).to.include({ provider: 'bedrock' });
+    expect(bench.api.requests[0]?.hasKey).to.equal(true);
   });
 
   for (const api of ['chat', 'responses'] as const) {
@@ -83,12 +77,20 @@ describe('llm vendors', () => {
   });
 
   it('match whole names, the first vendor that does, and say so when none does', async () => {
-    const { vendorFor } = await routes({
-      one: { provider: 'openai', config: { apiKey: 'a' }, provides: ['gpt-5'] },
-      two: { provider: 'openai', config: { apiKey: 'b' }, provides: ['gpt-.*', 'o[13]'] },
+    await using bench = await openRoute(CHAT);
+    bench.set({
+      vendors: {
+        one: { provider: 'openai', config: { apiKey: 'a' }, provides: ['gpt-5'] },
+        two: { provider: 'anthropic', config: { apiKey: 'b' }, provides: ['gpt-.*', 'o[13]'] },
+      },
     });
-    expect(['gpt-5', 'gpt-5-mini', 'o3'].map((name) => vendorFor(name).name)).to.deep.equal(['one', 'two', 'two']);
-    const error = await failure('CINNABAR_LLM_NOT_CONFIGURED', () => vendorFor('my-gpt-5'));
+    const chosen = async (model: string) => (await bench.llm.traits(model)).provider;
+    expect([await chosen('gpt-5'), await chosen('gpt-5-mini'), await chosen('o3')]).to.deep.equal([
+      'openai',
+      'anthropic',
+      'anthropic',
+    ]);
+    const error = await failure('CINNABAR_LLM_NOT_CONFIGURED', () => chosen('my-gpt-5'));
     expect(error.message).to.include('no vendor provides the model "my-gpt-5"').and.to.include('one, two');
   });
 
@@ -102,10 +104,9 @@ describe('llm vendors', () => {
   });
 
   it('answer at once for a name that would keep a backtracking matcher busy for years', async () => {
-    const { vendorFor } = await routes({
-      mine: { provider: 'openai', config: { apiKey: 'a' }, provides: ['(a+)+', 'x'] },
-    });
-    await failure('CINNABAR_LLM_NOT_CONFIGURED', () => vendorFor(`${'a'.repeat(299)}!`));
+    await using bench = await openRoute(CHAT);
+    bench.set({ vendors: { mine: { provider: 'openai', config: { apiKey: 'a' }, provides: ['(a+)+', 'x'] } } });
+    await failure('CINNABAR_LLM_NOT_CONFIGURED', () => bench.llm.traits(`${'a'.repeat(299)}!`));
   });
 
   it('take keys from the environment: by reference, or the usual variable where no other address is given', async () => {
@@ -123,15 +124,12 @@ describe('llm vendors', () => {
         provides: ['llama.*'],
       },
     };
-    const { vendorFor } = await routes(vendors, env, { model: 'grok-4' });
-    expect(vendorFor('gpt-5').source).to.include({ key: 'sk-mine', baseUrl: 'https://api.openai.com/v1' });
-    expect(vendorFor('grok-4').source).to.include({ key: 'xai-1', baseUrl: 'https://api.x.ai/v1' });
-    // The key for OpenAI must not be sent to another vendor's server.
-    expect(vendorFor('llama3').source).to.deep.equal({
-      provider: 'openai',
-      api: 'chat',
-      baseUrl: 'http://localhost:11434/v1',
-    });
+    const status = await statusOf({ vendors, model: 'grok-4' }, env);
+    const placeOf = (name: string) => new RegExp(`\\*\\*${name}\\*\\* .*: (openai at .*); answers`).exec(status)?.[1];
+    expect(placeOf('openai')).to.equal('openai at api.openai.com, key set');
+    expect(placeOf('xai')).to.equal('openai at api.x.ai, key set');
+    // The key for OpenAI must not go to somebody else's server.
+    expect(placeOf('ollama')).to.equal('openai at localhost:11434, key not set');
   });
 
   it('name what is missing', async () => {
@@ -151,7 +149,7 @@ describe('llm vendors', () => {
 
   it('stand back when the owner switches to the offline model', async () => {
     const vendors = { mine: { provider: 'openai', config: { apiKey: 'a' }, provides: ['m'] } };
-    expect((await routes(vendors, {}, { provider: 'offline' })).vendorFor('m').source.provider).to.equal('offline');
+    expect(await statusOf({ vendors, provider: 'offline' })).to.match(/^\*\*Provider:\*\* offline/);
   });
 
   describe('at work', () => {
@@ -239,13 +237,23 @@ describe('llm vendors', () => {
     });
   });
 
-  it('keep the breakers of two keys apart', () => {
-    const clock = createManualClock();
-    const breakers = createBreakers(clock, recordingLogger());
-    const vendor = (key: string) =>
-      ({ name: 'claude', source: { provider: 'anthropic', baseUrl: 'http://a', key } }) as const;
-    expect(breakers.for(vendor('one'), 'm')).to.equal(breakers.for(vendor('one'), 'm'));
-    expect(breakers.for(vendor('one'), 'm')).not.to.equal(breakers.for(vendor('two'), 'm'));
-    expect(breakers.for(vendor('one'), 'm')).not.to.equal(breakers.for(vendor('one'), 'n'));
+  it('rest by themselves, each key and each model', async () => {
+    await using bench = await openRoute(CHAT, {
+      script: ({ model }) => (model === 'broken' ? fail(500) : say('ok')),
+      settings: { retries: 0 },
+    });
+    const withKey = (apiKey: string) => ({
+      own: { provider: 'openai', config: { apiKey, baseUrl: bench.api.baseUrl, api: 'chat' }, provides: ['.*'] },
+    });
+    const broken = { ...HELLO, model: 'broken' };
+    bench.set({ vendors: withKey(KEY), model: 'broken' });
+    for (let n = 0; n < 5; n += 1) await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete(broken));
+    await failure('CINNABAR_LLM_PAUSED', () => bench.llm.complete(broken));
+    expect(await bench.llm.complete({ ...HELLO, model: 'other' })).to.include({ provider: 'openai' });
+    bench.set({ vendors: withKey('another'), model: 'broken' });
+    // The stand-in refuses the other key, but it is asked.
+    await failure('CINNABAR_LLM_REFUSED', () => bench.llm.complete(broken));
+    bench.set({ vendors: withKey(KEY), model: 'broken' });
+    await failure('CINNABAR_LLM_PAUSED', () => bench.llm.complete(broken));
   });
 });
