@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
+import { createImages, type ImageLimits } from '@cinnabar/plugin-chat/dist/history/attachment-cache.js';
 import {
   createChannelHistory,
   HISTORY_INTENTS,
@@ -13,8 +14,9 @@ import type {
   HistoryWindow,
   WindowOptions,
 } from '@cinnabar/plugin-chat/dist/history/types.js';
-import { Access, Clock, definePlugin, type Plugin } from '@cinnabar/sdk';
+import { Access, Clock, definePlugin, discordAddresses, type Plugin } from '@cinnabar/sdk';
 import type { SendableChannels } from 'discord.js';
+import { recordingLogger } from '../../../support/logs.js';
 
 type HistoryLimits = NonNullable<HistoryDependencies['limits']>;
 
@@ -139,4 +141,26 @@ export function chatter(user: LocalUser, channel: LocalChannel, count: number, w
 /** The link to a message, as Discord's client copies it. */
 export function linkTo(message: { readonly id: string; readonly channel: LocalChannel }): string {
   return `https://discord.com/channels/${message.channel.guild?.id ?? '@me'}/${message.channel.id}/${message.id}`;
+}
+
+interface ImageOptions {
+  readonly clock: Clock;
+  readonly limits?: Partial<ImageLimits>;
+  /** The address of Discord's API, where it is another one. */
+  readonly api?: string | undefined;
+  /** In place of the network. */
+  readonly fetch?: typeof fetch;
+}
+
+/** The cache of images in a folder. No link has to be renewed. */
+export function imagesIn(folder: string, { clock, limits = {}, api, ...more }: ImageOptions) {
+  return createImages({
+    folder: async () => folder,
+    clock,
+    log: recordingLogger(),
+    limits,
+    mayFetch: discordAddresses(api),
+    freshLink: async (url) => url,
+    ...more,
+  });
 }

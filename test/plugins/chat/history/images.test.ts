@@ -3,25 +3,14 @@ import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLocalDiscord } from '@cinnabar/local-discord';
-import { createImages, type ImageLimits } from '@cinnabar/plugin-chat/dist/history/attachment-cache.js';
-import { discordAddresses, type FreshLink, type Logger } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { imagesIn } from './harness.js';
 
-const silent: Logger = {
-  error: () => undefined,
-  warn: () => undefined,
-  info: () => undefined,
-  debug: () => undefined,
-  trace: () => undefined,
-  traces: false,
-  child: () => silent,
-};
+type ImageLimits = NonNullable<Parameters<typeof imagesIn>[1]['limits']>;
+
 const PNG = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(92)]);
 const URL_OF = (name: string) => `https://cdn.discordapp.com/attachments/1/2/${name}?ex=ffffffff&is=2&hm=3`;
-/** No link has to be renewed. */
-const freshLink: FreshLink = async (url) => url;
-
 describe('chat history: images', () => {
   let folder: string;
   let clock: ManualClock;
@@ -35,14 +24,11 @@ describe('chat history: images', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  const open = (limits: Partial<ImageLimits> = {}, api?: string) =>
-    createImages({
-      folder: async () => folder,
+  const open = (limits: ImageLimits = {}, api?: string) =>
+    imagesIn(folder, {
       clock,
-      log: silent,
       limits,
-      mayFetch: discordAddresses(api),
-      freshLink,
+      api,
       fetch: async (input, init) => {
         asked.push(String(input));
         return answer(String(input), init);
@@ -117,8 +103,7 @@ describe('chat history: images', () => {
     const you = discord.createUser({ name: 'you' });
     const guild = discord.createGuild({ name: 'Night City', owner: you });
     const said = you.say(guild.createChannel({ name: 'general' }), '', { files: [{ name: 'x.png', data: PNG }] });
-    const mayFetch = discordAddresses(discord.api);
-    const images = createImages({ folder: async () => folder, clock, log: silent, mayFetch, freshLink });
+    const images = imagesIn(folder, { clock, api: discord.api });
     expect(await images.load(attached(said.attachments[0]?.url ?? ''))).to.include({ mediaType: 'image/png' });
   });
 
