@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { TestHost } from '@cinnabar/core/testing';
-import { createCgroup, createProcessTree, endOrphans } from '@cinnabar/plugin-mcp/dist/servers/process-tree.js';
 import { RESULT_CHARACTERS, type ToolProgress, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ask, CHILD, call, openBench, textOf } from './bench.js';
@@ -29,6 +29,29 @@ function createMailbox<T>() {
       }
     },
   };
+}
+
+/** What Linux says of a process; empty when it has ended. */
+function processFile(pid: number, name: 'stat' | 'environ' | 'cgroup'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+const markOf = (pid: number) => /(?:^|\0)CINNABAR_MCP_PROCESS=([^\0]*)/.exec(processFile(pid, 'environ'))?.[1];
+
+/** The program of the server that this process has started, with the mark that it passes on to its children. */
+function startedServer(): { readonly pid: number; readonly mark: string } {
+  for (const pid of readdirSync('/proc').map(Number)) {
+    const stat = processFile(pid, 'stat');
+    // "123 (a name) S 1 …": the parent comes after the state.
+    const isOwn = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] === `${process.pid}`;
+    const mark = isOwn ? markOf(pid) : undefined;
+    if (mark !== undefined) return { pid, mark };
+  }
+  throw new Error('no server is running');
 }
 
 describe('an MCP server over stdio', function () {
@@ -181,29 +204,33 @@ describe('the process of an MCP server', function () {
   });
 
   it('cannot hide a process without parent and environment, where there are control groups', async function () {
-    const probe = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
-    const group = createCgroup('cinnabar-test-probe', probe.pid ?? 0);
-    probe.kill('SIGKILL');
-    await once(probe, 'exit');
-    await group?.remove();
-    if (group === undefined) this.skip();
+    if (process.platform !== 'linux') this.skip();
+    const host = await openBench({ child: CHILD });
+    const hasGroup = processFile(startedServer().pid, 'cgroup').includes('cinnabar-mcp-');
+    await host[Symbol.asyncDispose]();
+    if (!hasGroup) this.skip();
     await outlive({ hidden: true });
   });
 
   it('that a killed bot has left behind ends when the bot starts again', async function () {
     if (process.platform !== 'linux') this.skip();
-    const run = (env: NodeJS.ProcessEnv) =>
-      spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { env, detached: true });
-    const own = run(createProcessTree('0123abcd').env);
-    const left = run({ CINNABAR_MCP_PROCESS: '0123abcd-1x2-of-an-earlier-run' });
+    await using host = await openBench({ child: CHILD });
+    const [owner, run] = startedServer().mark.split('-');
+    const start = (mark: string) => {
+      const env = { CINNABAR_MCP_PROCESS: mark };
+      return spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { env, detached: true });
+    };
+    const left = start(`${owner}-1x2-of-an-earlier-run`);
     const ended = once(left, 'exit');
-    await Promise.all([own, left].map((child) => child.pid ?? once(child, 'spawn')));
-    await endOrphans('another');
-    await endOrphans('0123abcd');
+    // Of another part of this run, and of another bot.
+    const others = [start(`${owner}-${run}-of-another-part`), start('another-1x2-of-an-earlier-run')];
+    await Promise.all([left, ...others].map((child) => child.pid ?? once(child, 'spawn')));
+    await host.plugins.reload('mcp');
     expect(await ended).to.deep.equal([null, 'SIGKILL']);
-    // A process that another part of this run has started.
-    expect([own.exitCode, own.signalCode]).to.deep.equal([null, null]);
-    own.kill('SIGKILL');
+    for (const other of others) {
+      expect([other.exitCode, other.signalCode]).to.deep.equal([null, null]);
+      other.kill('SIGKILL');
+    }
   });
 
   const floods = [

@@ -1,10 +1,8 @@
 import { loadConfig } from '@cinnabar/core';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalMessage } from '@cinnabar/local-discord';
-import { hangMidway, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
-import { createBotAnswers } from '@cinnabar/plugin-chat/dist/loop/activation.js';
+import { hang, hangMidway, type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
 import { answerMessages, asNotice, asUnfinishedPart } from '@cinnabar/sdk';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../../support/folder.js';
 
@@ -76,33 +74,22 @@ describe('chat: bots among bots', () => {
   it('the messages of one bot stay together and in order while the answer to another is under way', async () => {
     const [one, other] = ['One', 'Two'].map((name) => host.discord.createApplication({ name, owner: host.you }));
     for (const application of [one, other]) if (application !== undefined) host.guild.invite(application);
-    one?.user.say(host.general, 'a question');
-    other?.user.say(host.general, 'first part');
-    other?.user.say(host.general, 'second part');
     await bothSettled();
-    const channel = host.client.channels.cache.get(host.general.id);
-    if (channel?.isTextBased() !== true) throw new Error('there is no channel');
-    const messages = [...(await channel.messages.fetch({ limit: 3 })).values()].reverse();
-    const clock = createManualClock();
-    const whole: string[][] = [];
-    let end = () => {};
-    const begun = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const answers = createBotAnswers({
-      clock,
-      count: () => 1,
-      async onWhole({ messages: parts }) {
-        whole.push(parts.map(({ content }) => content));
-        await begun;
-      },
-      onError: (error) => expect.fail(String(error)),
-    });
-    const added = messages.map((message) => answers.add(message));
-    clock.advance(2_000);
-    expect(whole).to.deep.equal([['a question'], ['first part', 'second part']]);
-    end();
-    await Promise.all(added);
+    const heard = sinceOf(secondLlm);
+    secondLlm.push(hang(say('I see.')));
+    one?.user.say(host.general, `${second.bot} a question`);
+    // Its first words are what ends the question, whose answer takes its time.
+    for (const text of [`${second.bot} first part`, 'second part']) other?.user.say(host.general, text);
+    await secondLlm.hanging();
+    for (let round = 0; round < 4; round += 1) await pass(1_000, host.discord.settled);
+    secondLlm.release();
+    await bothSettled();
+    await pass(3_000);
+    expect(heard()).to.have.length(2);
+    const said = JSON.stringify(heard()[1]?.messages);
+    expect(said.indexOf('first part')).to.be.within(0, said.indexOf('second part'));
+    const answers = host.general.messages.filter(({ content }) => content === 'I see.').slice(-2);
+    expect(answers.map(({ replyTo }) => replyTo?.content)).to.deep.equal([`${second.bot} a question`, 'second part']);
   });
 
   it('an answer in five messages counts once against botChainLength', async () => {
