@@ -149,7 +149,8 @@ export function createUncaught({ plugins, boundary, alert, clock, log }: Uncaugh
     if (nth > 1) return;
     alert({
       kind: 'uncaught-error',
-      text: () => t('Something failed outside of any plugin ({error}); the bot goes on.', { error: messageOf(error) }),
+      text: () =>
+        t('An error occurred outside of any plugin ({error}); the bot keeps running.', { error: messageOf(error) }),
       remedy: () => t('The error log has the stack. If the bot behaves oddly, restart it.'),
     });
   };

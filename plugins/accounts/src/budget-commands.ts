@@ -35,7 +35,7 @@ export function registerBudgetCommands(
 
   group({
     name: 'budget',
-    description: 'What answers may cost in this server',
+    description: 'The budgets of this server',
     access: { tier: 'mod', where: 'guild' },
     help: 'Days and months are those of UTC. The limits of the configuration files and of the bot’s owner stand above what is chosen here. `off` takes all limits back, `off tokens a month` that one.',
     commands: [
@@ -81,7 +81,7 @@ export function registerBudgetCommands(
       }),
       subcommand({
         name: 'ceiling',
-        description: 'Set what the admins of this server can choose at most',
+        description: 'Set the highest limits that the admins of this server can choose',
         access: { tier: 'botOwner' },
         options: { whose, amount },
         examples: ['budget ceiling server 20 usd a month'],

@@ -62,7 +62,7 @@ function registerGuildPage(
   page({
     name: 'budgets',
     title: 'Budgets',
-    description: 'What answers may cost in this server, by day and month (UTC).',
+    description: 'The budgets of this server, by day and month (UTC).',
     about: 'guild',
     group: 'agents',
     access: { command: 'budget show' },
@@ -306,7 +306,7 @@ const ceilingSection = ({ ceiling, most }: BudgetsSet): WebBlock => ({
     {
       kind: 'text',
       text: t(
-        'What the admins of this server can choose at most; it holds by itself, too. The configuration files may hold less.',
+        'The highest limits that the admins of this server can choose; they also apply by themselves. The configuration files may set lower ones.',
       ),
     },
     {
@@ -369,7 +369,7 @@ function registerBotPage(
   page({
     name: 'bot-budgets',
     title: 'Budgets',
-    description: 'What answers may cost: in all servers, and in each.',
+    description: 'The budgets of all servers together, and of each.',
     about: 'bot',
     group: 'operation',
     access: { tier: 'botOwner' },

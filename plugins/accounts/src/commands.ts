@@ -52,7 +52,7 @@ export function registerCommands(context: AccountsContext): void {
   });
   command({
     name: 'cost',
-    description: 'What answers have cost: today, in this channel or on this server',
+    description: 'The cost of answers: today, in this channel or on this server',
     ephemeral: true,
     options: {
       of: z

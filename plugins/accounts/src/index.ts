@@ -18,7 +18,7 @@ export default definePlugin({
   manifest: {
     id: 'accounts',
     version: '1.0.0',
-    description: 'What answers cost: receipts, sums and budgets',
+    description: 'Costs of answers: receipts, totals and budgets',
     host: '^0.1.0',
     administrative: true,
   },

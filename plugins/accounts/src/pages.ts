@@ -51,7 +51,7 @@ function registerCostPages(context: AccountsContext): void {
   page({
     name: 'cost',
     title: 'Cost',
-    description: 'What answers have used, by day (UTC).',
+    description: 'The usage of answers, by day (UTC).',
     about: 'guild',
     group: 'agents',
     access: { command: 'cost' },
@@ -112,7 +112,7 @@ function registerCostPages(context: AccountsContext): void {
   page({
     name: 'bot-cost',
     title: 'Cost',
-    description: 'What answers have used in all servers, by day (UTC).',
+    description: 'The usage of answers in all servers, by day (UTC).',
     about: 'bot',
     group: 'operation',
     access: { tier: 'botOwner' },

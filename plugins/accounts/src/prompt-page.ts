@@ -16,9 +16,7 @@ export function requestsBlock(receipt: Receipt, kept: KeptPrompts | undefined, i
     return {
       kind: 'notice',
       tone: 'plain',
-      text: t(
-        'What models are told is not kept. `set accounts keepPrompts true` keeps it from then on, for you alone.',
-      ),
+      text: t('Prompts are not stored. `set accounts keepPrompts true` stores them from then on, for you alone.'),
     };
   return {
     kind: 'table',
@@ -61,7 +59,7 @@ export function registerPromptPage({ page }: AccountsContext, { receiptOf, promp
       const kept = await promptsOf(receipt);
       const shown = kept?.requests.find((_, index) => String(index) === request.query.request);
       if (kept === undefined || shown === undefined)
-        throw new UserError(t('What the model was told is not kept, or not any more.'));
+        throw new UserError(t('The prompts are not stored, or no longer.'));
       return { blocks: promptBlocks(receipt, kept, shown) };
     },
   });

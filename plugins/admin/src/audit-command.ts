@@ -254,7 +254,7 @@ export function registerAuditPage(context: AdminContext): void {
   context.page({
     name: 'audit',
     title: 'Audit',
-    description: 'What moderators, admins and tools did here, and what was refused.',
+    description: 'Acts of moderators, admins and tools here, and refusals.',
     about: 'guild',
     group: 'server',
     access: { command: 'audit' },

@@ -115,7 +115,7 @@ export function registerBotCommands(context: AdminContext, servers: AllServers):
       subcommand({
         name: 'leave',
         description: 'Leave a server',
-        help: 'What the plugins keep for the server stays, for the day the bot is invited again.',
+        help: 'The plugins keep their data about the server, in case the bot is invited again.',
         access: OWNER,
         options: { server: z.string().optional().describe('Id of the server; by default this one') },
         examples: ['bot leave', 'bot leave 1456074443980800002'],

@@ -31,7 +31,7 @@ const KINDS = ['playing', 'listening', 'watching', 'competing', 'custom'] as con
 /** The bot's presence below its name. */
 export const presenceSettings = {
   online: z.enum(ONLINE).default('online').describe('The dot beside the name of the bot'),
-  activity: z.enum(KINDS).default('custom').describe('What stands before the status text; custom for nothing'),
+  activity: z.enum(KINDS).default('custom').describe('The word before the status text; custom for none'),
   statusText: z.string().max(LONGEST).optional().describe('The text below the name of the bot; none by default'),
 } as const;
 
@@ -114,7 +114,7 @@ export function profileCommands({ client, signal, log, services }: AdminContext)
   return [
     subcommand({
       name: 'nick',
-      description: 'Change what the bot is called in this server',
+      description: 'Change the bot’s name in this server',
       access: { ...ADMIN, bot: ['ChangeNickname'] },
       options: { name: option.rest().optional().describe('Its name here; without one, its own') },
       async run(ctx, { name }) {

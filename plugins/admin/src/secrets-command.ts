@@ -208,7 +208,7 @@ export function outcomeWords(outcomes: readonly ReloadOutcome[]): string {
   const loaded = outcomes.filter(({ problem }) => problem === undefined).map(({ plugin }) => plugin);
   return [
     t('✓ Saved.'),
-    ...(loaded.length === 0 ? [] : [t('Loaded anew: {plugins}.', { plugins: codes(loaded) })]),
+    ...(loaded.length === 0 ? [] : [t('Loaded again: {plugins}.', { plugins: codes(loaded) })]),
     ...outcomes.flatMap(({ plugin, problem }) =>
       problem === undefined
         ? []

@@ -273,7 +273,7 @@ export function registerToolsPage({ page, services }: AdminContext): void {
   page({
     name: 'tools',
     title: 'Tools',
-    description: 'What models and agents may use in this server, and what waits for a 👍.',
+    description: 'The tools that models and agents may use in this server, and those that wait for a 👍.',
     about: 'guild',
     group: 'server',
     access: { command: 'tool list' },

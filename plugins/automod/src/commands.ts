@@ -278,8 +278,7 @@ export function registerTools({ tool, client }: AutomodContext, setup: Setup): v
 
   tool({
     name: 'view_automod',
-    description:
-      'What is filtered in this server, by the bot and by the AutoMod of Discord, and what is wrong with it.',
+    description: 'The filters of this server, of the bot and of Discord’s AutoMod, and their problems.',
     input: z.object({}),
     risk: 'read',
     access: ADMIN,

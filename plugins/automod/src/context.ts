@@ -41,14 +41,14 @@ export const settings = {
       .max(LIMITS.words)
       .default([])
       .describe('Words and phrases that are not allowed; * stands for any letters: bad*, *bad*'),
-    wordsActions: actions(['delete', 'report']).describe('What happens to messages with one of these words'),
+    wordsActions: actions(['delete', 'report']).describe('Actions for messages with one of these words'),
     invites: z.boolean().default(false).describe('Whether invites to other servers are not allowed'),
     allowedInvites: z
       .array(z.string().regex(/^[\w-]{2,40}$/, 'give the id of a server, or the code of an invite'))
       .max(LIMITS.exempt)
       .default([])
       .describe('Ids of servers, and codes of invites, that are allowed beside those to this server'),
-    invitesActions: actions(['delete', 'report']).describe('What happens to messages with an invite'),
+    invitesActions: actions(['delete', 'report']).describe('Actions for messages with an invite'),
     links: z
       .enum(['off', 'deny', 'allow'])
       .default('off')
@@ -58,7 +58,7 @@ export const settings = {
       .max(LIMITS.domains)
       .default([])
       .describe('The domains of the filter of links; example.org stands for its subdomains as well'),
-    linksActions: actions(['delete', 'report']).describe('What happens to messages with a link'),
+    linksActions: actions(['delete', 'report']).describe('Actions for messages with a link'),
     mentions: z
       .int()
       .min(0)
@@ -66,7 +66,7 @@ export const settings = {
       .default(0)
       .describe('Most members and roles that one message may mention; 0: any number')
       .meta({ noLimit: 0 }),
-    mentionsActions: actions(['delete', 'report']).describe('What happens to messages with too many mentions'),
+    mentionsActions: actions(['delete', 'report']).describe('Actions for messages with too many mentions'),
     repeats: z
       .int()
       .min(0)
@@ -82,7 +82,7 @@ export const settings = {
       .describe('How many messages a member may write within 10 s; 0: any number')
       .meta({ noLimit: 0 }),
     spamActions: actions(['delete', 'timeout', 'report']).describe(
-      'What happens to what is repeated, or written too fast',
+      'Actions for repeated messages, and messages that are written too fast',
     ),
     capitals: z
       .int()
@@ -91,7 +91,7 @@ export const settings = {
       .default(0)
       .describe('Most capital letters in a message of at least 12 letters, in per cent; 0: any number')
       .meta({ noLimit: 0 }),
-    capitalsActions: actions(['delete']).describe('What happens to messages with too many capital letters'),
+    capitalsActions: actions(['delete']).describe('Actions for messages with too many capital letters'),
     names: z.boolean().default(false).describe('Whether the words also apply to nicknames and names of threads'),
     timeout: option
       .duration()

@@ -62,7 +62,7 @@ const rules = z.object({
   controls: z
     .enum(['reactions', 'buttons', 'both'])
     .default('reactions')
-    .describe('What a member decides with; buttons always help out where the bot may not add reactions'),
+    .describe('How a member decides; buttons are always used where the bot may not add reactions'),
   maxOpen: z
     .number()
     .int()

@@ -78,7 +78,7 @@ export function registerTools({ tool, client, settings, services }: LoggingConte
 
   tool({
     name: 'view_log',
-    description: 'What is logged in this server, where, and what is wrong with it.',
+    description: 'The logged events of this server, their channels, and problems.',
     input: z.object({}),
     risk: 'read',
     access: ADMIN,

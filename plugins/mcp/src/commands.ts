@@ -158,7 +158,7 @@ export function tokenCommands(parts: TokenDependencies): Subgroup {
         help: 'It acts in this channel: confirmations are asked for here. For another member only the owner of the bot can make one.',
         ephemeral: true,
         options: {
-          member: option.member().optional().describe('Whom it acts as; you, when left out'),
+          member: option.member().optional().describe('The member as whom it acts; default: you'),
           expires: option.duration().optional().describe('When it ends, such as 30d; 90 days when left out'),
           tools: option
             .rest()

@@ -121,7 +121,7 @@ export function createCheck({ client, settings, services }: ModerationContext, t
     const member = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
     if (member === undefined && OF_MEMBERS.has(act)) {
       throw new UserError(
-        t('They are not a member of this server. To ban somebody who is not here, use `ban` with their id.'),
+        t('They are not a member of this server. To ban a user who is not here, use `ban` with their id.'),
       );
     }
     const user = member?.user ?? (await unlessUnreachable(client.users.fetch(userId)));

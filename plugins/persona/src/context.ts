@@ -65,7 +65,7 @@ const guild = z.object({
     .boolean()
     .default(true)
     .describe(
-      'Whether mood, looks and surroundings that come of a conversation in a private channel hold in that channel alone',
+      'Whether mood, appearance and environment from a conversation in a private channel apply only in that channel',
     ),
   thoughts: z
     .enum(['nowhere', 'trace', 'thread'])

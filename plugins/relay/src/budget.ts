@@ -65,7 +65,7 @@ export function createBudget({ collections: { days: stored }, settings, services
 
 function spent(what: string): string {
   return t(
-    'The agents of this server have used up what they may in a day ({what}). They go on tomorrow; admins can raise it with `relay config`.',
+    'The agents of this server have reached their daily limit ({what}). They continue tomorrow; admins can raise the limit with `relay config`.',
     { what },
   );
 }

@@ -15,7 +15,7 @@ export const settings = {
     dm_agent_timeout: whole(1, 3600).default(60).describe('Seconds that an agent may work on a direct message'),
     dm_whenSilent: whenSilent
       .default('silent')
-      .describe('What happens to the text of an agent that has ended without posting anything, in direct messages'),
+      .describe('How to treat the text of an agent that has ended without posting anything, in direct messages'),
     dm_enable_typing_indicator: z
       .boolean()
       .default(true)
@@ -50,7 +50,7 @@ export const settings = {
       .describe('Which message is dropped when max_queue_size are waiting'),
     whenSilent: whenSilent
       .default('silent')
-      .describe('What happens to the text of an agent that has ended without posting anything'),
+      .describe('How to treat the text of an agent that has ended without posting anything'),
     quietHours: z
       .string()
       .refine((hours) => QUIET_HOURS.test(hours), 'expected hours such as 22:00-07:00')
@@ -93,9 +93,7 @@ export const settings = {
       .describe('Seconds that an agent may work on one of your direct messages; the owner of the bot sets the most'),
     own_whenSilent: whenSilent
       .optional()
-      .describe(
-        'What happens to the text of an agent that has ended without posting anything, in your direct messages',
-      ),
+      .describe('How to treat the text of an agent that has ended without posting anything, in your direct messages'),
     own_enable_typing_indicator: z
       .boolean()
       .optional()

@@ -80,7 +80,7 @@ describe('admin: secrets', () => {
       .and.not.include('wrong');
     expect(given).to.equal(undefined);
     await done(host.you.submit(await done(host.you.click(page, 'Set …')), { value: VALUE }));
-    expect(page.content).to.include('✓ Saved.\nLoaded anew: `bank`.').and.include('set, stored by the bot');
+    expect(page.content).to.include('✓ Saved.\nLoaded again: `bank`.').and.include('set, stored by the bot');
     expect(given).to.equal(VALUE);
     expect(await audited()).to.include({ act: 'secrets set BANK_KEY', outcome: 'done', userId: host.you.id });
     const file = join(host.dataDir, 'secrets.json');

@@ -20,7 +20,7 @@ export function registerLogPage(context: AdminContext): void {
   context.page({
     name: 'log',
     title: 'Log',
-    description: 'What the process has logged, the newest first.',
+    description: 'The log of the process, newest first.',
     about: 'bot',
     group: 'operation',
     access: { tier: 'botOwner' },

@@ -20,7 +20,7 @@ export function registerServerPages({ page, services }: AdminContext): void {
   page({
     name: 'prefixes',
     title: 'Prefixes',
-    description: 'What typed commands start with. A mention of the bot always works.',
+    description: 'The prefixes of typed commands. A mention of the bot always works.',
     about: 'guild',
     group: 'server',
     access: { command: 'prefix add' },

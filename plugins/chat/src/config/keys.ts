@@ -52,12 +52,12 @@ export const botConfigSchema = z.object({
   innerName: key('guild', 'The name by which the model knows itself; by default `name`', name.optional()),
   instructions: key(
     'channel',
-    'Added to what the model is told about itself: tone, rules of the server, language',
+    'Added to the model’s instructions: tone, rules of the server, language',
     z.string().max(20_000).optional(),
   ),
   systemPrompt: key(
     'guild',
-    'Replaces what the model is told about itself; `instructions` are still added',
+    'Replaces the model’s description of itself; `instructions` are still added',
     z.string().max(50_000).optional(),
   ),
 
@@ -140,7 +140,7 @@ export const botConfigSchema = z.object({
   ),
   truncateToTokens: key(
     'channel',
-    'What it is then cut down to, at most 9 tenths of `maxContextTokens`; by default 6 tenths',
+    'The size to which it is then cut, at most 9 tenths of `maxContextTokens`; by default 6 tenths',
     z.int().min(500).max(2_000_000).optional(),
     LOWER_ONLY,
   ),

@@ -156,7 +156,7 @@ function refusalNote(refusal: 'bot' | 'reader'): string {
 /** An answer with only this channel's messages is better than none. */
 function leaveOut(error: unknown, request: WindowRequest): Read {
   if (request.options.signal?.aborted === true) throw error;
-  request.note(t('What this channel goes on from could not be read: Discord did not answer.'));
+  request.note(t('The messages that this channel continues could not be read: Discord did not answer.'));
   return NOTHING;
 }
 

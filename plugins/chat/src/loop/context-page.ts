@@ -50,7 +50,7 @@ export function registerContextPage({ page, client }: Pick<ChatContext, 'page' |
   page({
     name: 'context',
     title: 'Context',
-    description: 'What a model would be given in a channel next, and what of it comes from the cache.',
+    description: 'The next request to a model in a channel, and the part that comes from the cache.',
     about: 'guild',
     group: 'agents',
     access: { tier: 'admin' },

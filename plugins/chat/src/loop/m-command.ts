@@ -132,7 +132,7 @@ async function answerMeant(
   if (meant === undefined && what === 'continue') return newest;
   if (meant === undefined) throw new UserError(t('That is not one of my recent answers.'));
   if (what === 'continue' && meant !== newest)
-    throw new UserError(t('I can go on with my last answer only, and that is an earlier one.'));
+    throw new UserError(t('I can only continue my last answer, and that is an earlier one.'));
   return meant;
 }
 

@@ -327,7 +327,7 @@ interface Post {
 }
 
 function postText({ post, first, latest }: Post): string {
-  const begin = first === undefined ? t('What it began with was deleted.') : messageText(first);
+  const begin = first === undefined ? t('The message that it began with was deleted.') : messageText(first);
   const answers = latest.length === 0 ? t('No answers yet.') : `${t('The latest answers:')}\n\n${messagesText(latest)}`;
   return [threadText(post), begin, answers].join('\n\n');
 }

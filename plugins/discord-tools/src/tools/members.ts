@@ -117,7 +117,7 @@ export function memberTools(context: Context): readonly ToolDefinition[] {
           }),
         action: 'End time-out',
         success: (_, { member }) => t('✓ {name} is not in time-out any more.', { name: nameText(member) }),
-        cancelled: () => t('Cancelled: the time-out goes on.'),
+        cancelled: () => t('Cancelled: the time-out continues.'),
       },
     }),
   ];

@@ -125,7 +125,7 @@ export function roleTools(context: Context): readonly ToolDefinition[] {
     }),
     discordTool({
       name: 'discord_delete_role',
-      description: 'Delete a role. Whoever has it loses it.',
+      description: 'Delete a role. Its members lose it.',
       input: z.object({ guildId: guildField, roleId: roleField, reason: reasonField }),
       risk: 'destructive',
       idempotent: true,

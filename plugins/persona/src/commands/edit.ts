@@ -257,7 +257,7 @@ function doneText(what: What): string {
     case 'state':
       return t('The persona is as new.');
     case 'conversation':
-      return t('What was said here is forgotten.');
+      return t('The conversation here is deleted.');
     case 'memories':
       return t('All memories are gone.');
     case 'everything':

@@ -291,5 +291,5 @@ export async function homeOf(
   if ((await settings.global.get()).dmAgent === agentId) return t('This agent answers direct messages.');
   return (await dmAgents.ownerOf(agentId)) === undefined
     ? undefined
-    : t("This agent answers somebody's direct messages.");
+    : t('This agent answers a member’s direct messages.');
 }

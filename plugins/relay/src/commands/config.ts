@@ -40,7 +40,7 @@ export async function pauseAgents({ rosters }: Relay, guildId: string): Promise<
   await rosters.update(guildId, (draft) => {
     draft.paused = true;
   });
-  return t('Paused: messages wait until `relay resume`. What an agent is being told goes on.');
+  return t('Paused: messages wait until `relay resume`. A running delivery to an agent continues.');
 }
 
 export async function resumeAgents({ rosters, queue }: Relay, guildId: string): Promise<string> {
@@ -81,7 +81,7 @@ export function switchCommands(relay: Relay): readonly Subcommand[] {
     }),
     subcommand({
       name: 'mode',
-      description: 'What reaches the agents from a channel: always, mention, digest or off',
+      description: 'The messages of a channel that reach the agents: always, mention, digest or off',
       help: '`always`: every message. `mention`: what is said to them. `digest`: that, and a summary now and then. `off`: nothing. Threads follow their channel.',
       access: ADMIN,
       options: {

@@ -39,7 +39,7 @@ export function statusCommands(relay: Relay): readonly Subcommand[] {
     }),
     subcommand({
       name: 'queue',
-      description: 'What waits for the agents; `clear` drops it',
+      description: 'Messages that wait for the agents; `clear` drops them',
       access: ADMIN,
       options: { action: z.enum(['clear']).optional().describe('`clear` drops what waits') },
       examples: ['relay queue', 'relay queue clear'],
@@ -191,7 +191,7 @@ export function contextCommand(relay: Relay): Subcommand {
       const event = await messageEvent(message, { kind: kindOf(message), agent: chosen.key, depth, log: relay.log });
       const prompt = await promptOf(event, relay);
       return ctx.reply({
-        content: t('This is what `{agent}` would be told of {url}:', {
+        content: t('This is the prompt that `{agent}` would get about {url}:', {
           agent: chosen.agent.name,
           url: message.url,
         }),
@@ -272,7 +272,7 @@ function ofRoster(roster: Roster, places: readonly string[]): readonly CheckResu
         {
           ok: false,
           text: t('the agents of this server are paused'),
-          remedy: t('An admin has them go on with `relay resume`.'),
+          remedy: t('An admin can resume them with `relay resume`.'),
         },
       ]
     : [];

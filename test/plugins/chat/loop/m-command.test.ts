@@ -66,7 +66,7 @@ describe('chat: `m`', () => {
     }
     const before = llm.requests.length;
     await mContinue(earlier);
-    expect(texts().at(-1)).to.equal('I can go on with my last answer only, and that is an earlier one.');
+    expect(texts().at(-1)).to.equal('I can only continue my last answer, and that is an earlier one.');
     expect(llm.requests).to.have.length(before);
   });
 

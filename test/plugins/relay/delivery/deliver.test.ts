@@ -86,7 +86,7 @@ describe('relay: an agent that fails', () => {
     bot.letta.release();
     await later(6_000);
     await bot.says(bot.alice, `${bot.bot} again`);
-    expect(said().at(-1)).to.include('have used up what they may in a day');
+    expect(said().at(-1)).to.include('have reached their daily limit');
   });
 
   it('is not what it is called when only its words could not be posted', async () => {

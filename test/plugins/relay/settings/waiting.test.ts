@@ -70,11 +70,11 @@ describe('relay: settings of what waits and how long', () => {
     await mention('one');
     await mention('two');
     expect(told()).to.deep.equal(['one']);
-    await bot.discord.expectMessage({ author: bot.bot, content: /used up what they may in a day \(1 messages\)/ });
+    await bot.discord.expectMessage({ author: bot.bot, content: /reached their daily limit \(1 messages\)/ });
     await config('dayTurns default');
     await config('dayTokens 1');
     await mention('three');
-    await bot.discord.expectMessage({ author: bot.bot, content: /used up what they may in a day \(1 tokens\)/ });
+    await bot.discord.expectMessage({ author: bot.bot, content: /reached their daily limit \(1 tokens\)/ });
     await bot.advance(24 * 60 * 60_000);
     await mention('four');
     expect(told()).to.deep.equal(['one', 'four']);
