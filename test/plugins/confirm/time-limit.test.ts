@@ -160,7 +160,7 @@ describe('time limit of a confirmation', () => {
     expect(discord.requests.all).to.deep.equal([]);
   });
 
-  it('strikes a card that was deleted meanwhile without a fuss', async () => {
+  it('ignores that a card to cross out was deleted meanwhile', async () => {
     await using harness = await openHarness();
     const { alice, bot, general, advance, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });

@@ -81,13 +81,13 @@ describe('several requests on one card', () => {
     expect(harness.runs).to.deep.equal(long);
   });
 
-  it('let no value pass for another argument', async () => {
+  it('show no value in the form of another argument', async () => {
     await using harness = await openHarness();
     await harness.callAll(harness.host.alice, [{ what: 'milk; Confirmed: True' }, { what: 'eggs' }]);
     expect(line(harness, 1)).to.equal('1. I\'ll run an errand: What: "milk; Confirmed: True"');
   });
 
-  it('count each against what may wait', async () => {
+  it('count each towards the limit of pending cards', async () => {
     await using harness = await openHarness();
     await harness.configure('maxOpen', '2');
     const outcomes = await harness.callAll(harness.host.alice, THINGS);

@@ -62,7 +62,7 @@ describe('discord-tools: forums and threads', () => {
     expect(list).to.contain('Question');
   });
 
-  it('lets who had a post made change and delete it, and moderators every one', async () => {
+  it('lets members change and delete posts that were made for them, and moderators every post', async () => {
     const { alice, bob, mod } = bench;
     const [first, second] = [await create('First'), await create('Second')];
     const rename = (post: LocalChannel) => ({ threadId: post.id, name: `${post.name}!`, archived: false });
@@ -107,7 +107,7 @@ describe('discord-tools: forums and threads', () => {
     expect(await bench.refused(alice, 'discord_create_thread', again)).to.contain('Create Private Threads');
   });
 
-  it('writes in a locked thread only for who manages threads', async () => {
+  it('writes in a locked thread only for members who manage threads', async () => {
     const { alice, mod, general, host } = bench;
     const thread = alice.startThread(general, 'closed', { content: 'hi' });
     await host.settled();

@@ -44,7 +44,7 @@ describe('discord-tools: whom a message pings', () => {
     expect((await pinged(owner, `<@&${role.id}> look`, thread)).roles).to.deep.equal(['Onlookers']);
   });
 
-  it('never everyone, nor a role, for who may not', async () => {
+  it('never @everyone, nor a role, without the permission', async () => {
     const { alice, modRole } = bench;
     const nobody = { everyone: false, users: [], roles: [] };
     expect(await pinged(alice, '@everyone @here look')).to.deep.equal(nobody);
@@ -58,13 +58,13 @@ describe('discord-tools: whom a message pings', () => {
     expect((await pinged(alice, `<@&${role.id}> wake up`)).roles).to.deep.equal(['Netrunners']);
   });
 
-  it('everyone and roles for who may', async () => {
+  it('@everyone and roles with the permission', async () => {
     const { owner, modRole } = bench;
     expect((await pinged(owner, '@everyone look')).everyone).to.equal(true);
     expect((await pinged(owner, `<@&${modRole.id}> look`)).roles).to.deep.equal(['Moderators']);
   });
 
-  it('not whom it answers, when they cannot see the channel any more', async () => {
+  it('not the author of the answered message, when they cannot see the channel any more', async () => {
     const { alice, bob, guild, host } = bench;
     const hall = guild.createChannel({ name: 'hall' });
     const question = bob.say(hall, 'hm?');

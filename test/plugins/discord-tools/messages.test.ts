@@ -66,7 +66,7 @@ describe('discord-tools: messages', () => {
     expect(request?.body).to.have.property('nonce').that.has.length.within(1, 25);
   });
 
-  it('shows what a link leads to only for who may embed links', async () => {
+  it('shows link previews only for members who may embed links', async () => {
     const { alice, owner, guild, host } = bench;
     const plain = guild.createChannel({ name: 'plain' });
     guild.overwrite(plain, { for: guild.everyone, deny: ['EmbedLinks'] });
@@ -113,7 +113,7 @@ describe('discord-tools: messages', () => {
     expect(said).to.contain(slow.messages[0]?.id ?? 'nothing');
   });
 
-  it('does not make a sentence of what went wrong at Discord', async () => {
+  it('passes a failure of Discord on as an error, not as a sentence', async () => {
     const { alice, general, host } = bench;
     host.discord.faults.rest.fail(500, { method: 'POST', route: '/channels/:channelId/messages', times: 10 });
     const said = await bench.refused(alice, 'discord_send', { channelId: general.id, message: 'hm' });
@@ -121,7 +121,7 @@ describe('discord-tools: messages', () => {
     expect(said).to.contain('something went wrong inside');
   });
 
-  it('reads what there is to a message', async () => {
+  it('reads all parts of a message', async () => {
     const { alice, bob, general } = bench;
     const first = bob.say(general, 'the plan');
     const files = [{ name: 'map.png', data: Buffer.alloc(2048), contentType: 'image/png' }];
@@ -221,7 +221,7 @@ describe('discord-tools: messages', () => {
     expect(await bench.done(bob, 'discord_list_pins', { channelId: board.id })).to.contain('Nothing is pinned');
   });
 
-  it('reacts, shows who did, and takes reactions off', async () => {
+  it('reacts, lists reactions, and removes them', async () => {
     const { alice, bob, mod, general, guild, host } = bench;
     const emoji = guild.addEmoji('eddie');
     const message = bob.say(general, 'vote');
@@ -258,7 +258,7 @@ describe('discord-tools: messages', () => {
     }
   });
 
-  it('uses emoji of other servers only for who may use them', async () => {
+  it('uses emoji of other servers only for members who may use them', async () => {
     const { alice, bob, guild, general, host, stranger } = bench;
     const other = host.discord.createGuild({ name: 'Elsewhere', owner: stranger });
     other.invite(host.application);

@@ -35,7 +35,7 @@ describe('discord-tools: places', () => {
     await bench.refused(alice, 'discord_read_message', { channelId: general.id, messageId: wrong });
   });
 
-  it('does not tell a channel of another server from none', async () => {
+  it('treats a channel of another server like an unknown one', async () => {
     const { alice, host, stranger } = bench;
     const other = host.discord.createGuild({ name: 'Arasaka', owner: stranger });
     other.invite(host.application);
@@ -54,7 +54,7 @@ describe('discord-tools: places', () => {
     expect(info).to.equal(await bench.refused(alice, 'discord_get_server_info', { guildId: NOWHERE }));
   });
 
-  it('does not tell an agent of places through tools that it was not granted', async () => {
+  it('reveals no places to an agent through tools that it was not granted', async () => {
     const { guild, general, owner, host } = bench;
     const hidden = guild.createChannel({ name: 'hidden' });
     await host.settled();
@@ -102,7 +102,7 @@ describe('discord-tools: places', () => {
     await bench.refused(alice, 'discord_get_server_info', { guildId: far.id }, from);
   });
 
-  it('keeps private threads to those in them, and to who manages threads', async () => {
+  it('reaches private threads only for their members and for moderators of threads', async () => {
     const { alice, bob, mod, general } = bench;
     const thread = bob.startThread(general, 'whispers', { private: true, content: 'psst' });
     await bench.host.settled();

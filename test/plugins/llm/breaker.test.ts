@@ -72,7 +72,7 @@ describe('llm breaker', () => {
     expect(await model.state()).to.equal('answers');
   });
 
-  it('lets one request find out, and all others wait for it', async () => {
+  it('admits one probe, for which all other requests wait', async () => {
     await using model = await start();
     const { clock, logs } = model;
     await model.times(5, DOWN);
@@ -89,7 +89,7 @@ describe('llm breaker', () => {
     expect(said.map(({ level }) => level)).to.deep.equal(['warn', 'info']);
   });
 
-  it('rests again when that request fails, and not when it is called off', async () => {
+  it('stays open when the probe fails, but not when it is cancelled', async () => {
     await using model = await start();
     const { clock } = model;
     await model.times(5, DOWN);

@@ -123,7 +123,7 @@ describe('llm: a new provider is one definition', () => {
       .and.not.include(KEY);
   });
 
-  it('that vendors may name or imply', async () => {
+  it('which vendors may name or imply', async () => {
     const { plugin } = parrot();
     const vendors = {
       loud: { provider: 'parrot', config: { baseUrl: 'https://loud.example' }, provides: ['ara.*'] },
@@ -149,7 +149,7 @@ describe('llm: a new provider is one definition', () => {
     expect(problem).to.include('the environment variable PARROT_URL is not right: must be an http or https address');
   });
 
-  it('beside which stored settings of before mean the same', () => {
+  it('which leaves the meaning of stored settings unchanged', () => {
     const stored = {
       provider: 'openai',
       model: 'far-1',

@@ -11,7 +11,7 @@ const OPERATORS = ['+', '*', '/', '^', '%', '(', ')', '12 * (3+4)', '(1+2)*3', '
 const JOINTS = [' ', ', ', ' and ', ' but not ', ' or ', '; ', '. ', ' - ', ', a ', ' who likes '];
 const AROUND = ['', 'please ', 'could you ', '3 ', 'not ', 'Panam, ', '(', '+ ', 'to '];
 
-describe('llm offline: prefers not to understand over misunderstanding', () => {
+describe('llm offline: makes no call rather than a wrong one', () => {
   let host: TestHost;
   let tools: readonly ModelTool[] = [];
   before(async () => {

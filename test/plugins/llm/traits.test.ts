@@ -58,7 +58,7 @@ describe('llm traits', () => {
     expect((await traitsOf(ANTHROPIC, 'my-llama')).modes).to.deep.equal(['chat', 'prefill']);
   });
 
-  it('know who caches by itself, who does not, and who costs nothing', async () => {
+  it('know which models cache automatically, which do not, and which are free', async () => {
     expect(await traitsOf(OPENAI, 'gpt-5.4-mini')).to.deep.include({ modes: ['chat'] });
     expect((await traitsOf(OPENAI, 'gpt-5.4-mini')).cache).to.deep.include({ kind: 'automatic', minTokens: 1024 });
     expect((await traitsOf(OPENAI, 'gpt-5.4-mini')).price).to.deep.include({
@@ -90,7 +90,7 @@ describe('llm traits', () => {
     expect((await bench.llm.traits()).model).to.equal('stand-in');
   });
 
-  it('are not corrected by what means nothing', () => {
+  it('ignore meaningless corrections', () => {
     for (const wrong of [
       { contxt: 1 },
       { modes: [] },

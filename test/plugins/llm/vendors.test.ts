@@ -147,7 +147,7 @@ describe('llm vendors', () => {
     expect(await problem(vendor({ apiKey: 'k' }, { provider: 'openai' }), {}, { model: 'z' })).to.include('"z"');
   });
 
-  it('stand back when the owner switches to the offline model', async () => {
+  it('are not used while the owner has chosen the offline model', async () => {
     const vendors = { mine: { provider: 'openai', config: { apiKey: 'a' }, provides: ['m'] } };
     expect(await statusOf({ vendors, provider: 'offline' })).to.match(/^\*\*Provider:\*\* offline/);
   });

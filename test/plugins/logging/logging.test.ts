@@ -112,7 +112,7 @@ describe('logging', () => {
     expect(file).to.match(/^2026-01-01T00:00:\d\d\.\d+Z alice \(\d+\): spam 0\n/);
   });
 
-  it('writes who comes and goes, whose roles and nicknames change, and by whom', async () => {
+  it('logs joins, leaves, and changes of roles and nicknames with their author', async () => {
     const { guild, bob, discord } = host;
     const carol = discord.createUser({ name: 'carol' });
     guild.join(carol);
@@ -137,7 +137,7 @@ describe('logging', () => {
     ]);
   });
 
-  it('writes what becomes of channels', async () => {
+  it('logs changes of channels', async () => {
     const { guild } = host;
     const channel = guild.createChannel({ name: 'news' });
     await host.settled();

@@ -95,7 +95,7 @@ describe('an agent over MCP', function () {
     expect(await host.resolve(McpEndpoint).has('relay:v')).to.equal(false);
   });
 
-  it('has no bearer left a minute after it was sent away, whether it came again or not', async () => {
+  it('has no token a minute after it was removed, with or without being added again', async () => {
     const { bearer } = await host.resolve(McpEndpoint).issue('relay:v');
     await host.resolve(Identities).remove('relay:v');
     await host.advance(60_000);
@@ -103,7 +103,7 @@ describe('an agent over MCP', function () {
     expect(await refusalOf(connect(bearer))).to.match(/401|token/i);
   });
 
-  it('gets one bearer when two are asked for at once, and none when it is sent away meanwhile', async () => {
+  it('gets one token for two simultaneous requests, and none when it is removed meanwhile', async () => {
     const endpoint = host.resolve(McpEndpoint);
     const issued = await Promise.all([endpoint.issue('relay:v'), endpoint.issue('relay:v')]);
     const refusals = await Promise.all(issued.map(({ bearer }) => refusalOf(connect(bearer))));

@@ -131,13 +131,13 @@ describe('the tools of the host over MCP', function () {
       expect(status).to.equal(403);
     });
 
-    it('nothing beyond a megabyte, and nothing elsewhere', async () => {
+    it('no request of more than a megabyte, and no other path', async () => {
       const token = bearer(await mintToken(host));
       expect((await post(token, ' '.repeat(1024 * 1024 + 1))).status).to.equal(413);
       expect((await post(token, initialize, url.replace('/mcp', '/admin'))).status).to.equal(404);
     });
 
-    it('so many requests of a token in a minute, and no more', async () => {
+    it('no more requests of a token in a minute than the limit', async () => {
       const token = bearer(await mintToken(host));
       const statuses = await Promise.all(Array.from({ length: 31 }, async () => (await post(token)).status));
       expect(statuses.filter((status) => status === 429)).to.have.lengthOf(1);
@@ -145,7 +145,7 @@ describe('the tools of the host over MCP', function () {
       expect((await post(token)).status).to.equal(200);
     });
 
-    it('no token into the session of another one', async () => {
+    it('no token in the session of another token', async () => {
       const mine = await mintToken(host);
       const opened = await post(bearer(mine));
       const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
@@ -181,7 +181,7 @@ describe('the tools of the host over MCP', function () {
   });
 
   describe('the rights of a token', () => {
-    it('is what its member can, and nothing else', async () => {
+    it('are those of its member', async () => {
       const mine = await connect(await mintToken(host));
       expect(await namesFor(mine)).to.include.members(['stamp', 'audit', 'wait']);
       expect(await mine.callTool({ name: 'audit' })).to.deep.include({ content: [{ type: 'text', text: 'audited' }] });
@@ -209,7 +209,7 @@ describe('the tools of the host over MCP', function () {
       });
     });
 
-    it('is no more than what it was made for', async () => {
+    it('do not exceed its purpose', async () => {
       const client = await connect(await mintToken(host, host.you, 'tools:wait'));
       expect(await namesFor(client)).to.deep.equal(['wait']);
       const error = await client.callTool({ name: 'stamp' }).catch((thrown: unknown) => thrown);
@@ -217,7 +217,7 @@ describe('the tools of the host over MCP', function () {
       expect(await ask(host, '!mcp token create tools:nonsense')).to.equal('There is no tool called `nonsense`.');
     });
 
-    it('is what is switched on in its own guild', async () => {
+    it('cover only tools that are enabled in its guild', async () => {
       const elsewhere = host.discord.createGuild({ name: 'Elsewhere', owner: host.you });
       elsewhere.invite(host.application);
       const lobby = elsewhere.createChannel({ name: 'lobby' });

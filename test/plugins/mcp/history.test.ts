@@ -108,7 +108,7 @@ describe('the history of tool calls', () => {
     expect(found.get('2026-01-01-01')).to.have.lengthOf(1);
   });
 
-  it('gives what came after a message, from the disk at first and from memory then', async () => {
+  it('returns the calls after a message, first from the disk, then from memory', async () => {
     await call(host, 'buy', { what: 'milk' });
     await host.advance(2 * HOUR_MS);
     const between = host.alice.say(host.general, 'between').id;
@@ -142,7 +142,7 @@ describe('the history of tool calls', () => {
   if (!IN_POSTGRES) {
     const folder = () => join(host.dataDir, 'tools', host.bot.id, host.general.id);
 
-    it('passes over a line that a crash has torn, and loses nothing after it', async () => {
+    it('skips a line that a crash has cut off, and loses no later line', async () => {
       await call(host, 'buy', { what: 'milk' });
       await host.stop();
       await appendFile(join(folder(), '2026-01-01-00.jsonl'), '{"call":{"id":"x","na');

@@ -119,7 +119,7 @@ describe('an MCP server over stdio', function () {
     expect(sampling).to.match(/does not lend its model/);
   });
 
-  it('that dies is said to have died, and is started again, later each time', async () => {
+  it('that dies is reported, and is restarted with growing delays', async () => {
     expect(textOf(await call(host, 'child_crash'))).to.equal(
       'The MCP server "child" stopped while this was running: it is not known whether it took effect.',
     );
@@ -157,7 +157,7 @@ describe('an MCP server over stdio', function () {
     expect(textOf(await call(host, 'child_cancelled'))).to.equal('1');
   });
 
-  it('keeps a call alive by showing progress, and loses it by silence', async () => {
+  it('extends the deadline of a call with progress, and exceeds it without', async () => {
     const progress = createMailbox<ToolProgress>();
     const first = call(host, 'child_patient', {}, { onProgress: progress.push });
     expect(await progress.next()).to.deep.equal({ progress: 1, message: 'here' });
@@ -198,7 +198,7 @@ describe('the process of an MCP server', function () {
     await outlive({});
   });
 
-  it('cannot leave a process behind in a session of its own', async function () {
+  it('cannot leave a process behind in a separate session', async function () {
     if (process.platform !== 'linux') this.skip();
     await outlive({ detached: true });
   });
@@ -281,7 +281,7 @@ describe('the process of an MCP server', function () {
     await first[Symbol.asyncDispose]();
   });
 
-  it('that cannot be started is said to be so, with the reason', async () => {
+  it('that cannot be started is reported with the reason', async () => {
     await using host = await openBench({
       gone: { command: '/no/such/program', tier: 'everyone' },
       secret: { ...CHILD, env: { TOKEN: reference('NOT_SET') } },

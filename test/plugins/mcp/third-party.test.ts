@@ -60,7 +60,7 @@ describe('the reference server "everything"', function () {
     expect(progress[1]).to.deep.equal({ progress: 2, total: 4 });
   });
 
-  it('is used by another host, over this one', async () => {
+  it('is used by another host through this one', async () => {
     // The tokens are this host's: requests of the other host are subject to this host's access rules, policies and history.
     await using middle = await openBench(
       { everything: { command: process.execPath, args: [script('server-everything')] } },

@@ -79,7 +79,7 @@ describe('moderation: acts on members', () => {
     expect(told(host.alice)).to.deep.equal(['You were removed from **Night City**. You can join again.\nReason: spam']);
   });
 
-  it('says when a member could not be told, and tells no one where the server does not want it', async () => {
+  it('reports a member who could not be notified, and sends no notices where the server has disabled them', async () => {
     const { say, host, mod, told } = harness;
     host.alice.dmsClosed = true;
     expect(await say(mod, '!warn @alice spam')).to.include('I could not tell them');
@@ -88,7 +88,7 @@ describe('moderation: acts on members', () => {
     expect(told(host.bob)).to.deep.equal([]);
   });
 
-  it('bans with the messages of some days, also who is not here, and lifts the ban', async () => {
+  it('bans with the deletion of some days’ messages, also users who are not members, and lifts the ban', async () => {
     const { say, host, mod } = harness;
     const said = host.alice.say(host.general, 'buy now');
     const stranger = host.discord.createUser({ name: 'raider' });

@@ -120,7 +120,7 @@ describe('moderation: channels', () => {
     expect(await say(mod, '!unlock')).to.include('was not locked by me');
   });
 
-  it('are opened to no moderator by a lock who could not write there before', async () => {
+  it('gain no writing moderator by a lock', async () => {
     const { say, host, mod } = harness;
     const { guild } = host;
     const news = guild.createChannel({ name: 'news' });

@@ -78,7 +78,7 @@ describe('moderation: a bot that is killed', () => {
       },
     ));
 
-  it('says that it is not clear where Discord cannot tell', () =>
+  it('reports an unclear result when Discord does not show it', () =>
     killedAt(
       (event) => event.type === 'messageCreate' && event.message.channel.isDm && event.message.author.bot,
       async ({ say, mod, host }) => {

@@ -84,7 +84,7 @@ describe('gear distribution: what is believed of a model', () => {
     expect(problemsOf('12 grenades', [['12 grenades', 'Grenade', 'Grenade']])).to.have.length(1);
   });
 
-  it('refuses what the description does not say', () => {
+  it('refuses items that the description does not contain', () => {
     expect(
       problemsOf('a rifle', [
         ['a rifle', 'Rifle'],

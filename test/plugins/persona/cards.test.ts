@@ -78,7 +78,7 @@ describe('persona: character cards', () => {
     expect((await state()).goals).to.deep.equal(['Fix the jukebox']);
   });
 
-  it('tell what their book has to say on what is talked about', async () => {
+  it('contribute entries of their book about the subject of the conversation', async () => {
     const entries = [
       { keys: ['afterlife'], content: 'The Afterlife is a bar in an old morgue.', enabled: true, insertion_order: 2 },
       { keys: [], constant: true, content: 'It is the year 2077.', enabled: true, insertion_order: 1 },

@@ -62,7 +62,7 @@ describe('persona: the conversation', () => {
     expect(lines(harness).at(-1).said).to.equal('I like @bob');
   });
 
-  it('lets go of messages that are deleted, and of memories learned from them', async () => {
+  it('drops deleted messages, and memories learned from them', async () => {
     const remember = { action: 'ADD_MEMORY', result: { text: 'Alice lives in Watson.', about: 'alice', source: 1 } };
     await using harness = await openPersonaHarness([plan([remember]), plan([])]);
     const secret = harness.alice.say(harness.general, '!ai I live in Watson');
@@ -76,7 +76,7 @@ describe('persona: the conversation', () => {
     expect(mine.messages[0]?.content).to.match(/I remember nothing/);
   });
 
-  it('lets go of what was deleted while it was not looking', async () => {
+  it('drops messages that were deleted while it was inactive', async () => {
     await using first = await openPersonaHarness([plan([])]);
     const secret = first.alice.say(first.general, '!ai The code is 4711');
     await first.settled();
@@ -88,7 +88,7 @@ describe('persona: the conversation', () => {
     expect(lines(second)).to.have.length(1);
   });
 
-  it('lets go of what the persona said when a part of it is deleted', async () => {
+  it('drops an answer of the persona when a part of it is deleted', async () => {
     const long = Array.from({ length: 500 }, (_, index) => `word${index}`).join(' ');
     await using harness = await openPersonaHarness([plan([speak(long)]), plan([])]);
     const parts = await harness.hears('Tell me everything');
@@ -200,7 +200,7 @@ describe('persona: the conversation', () => {
     expect(earlier(harness)[0]).to.equal('"Bob said number 1 to number 32."');
   });
 
-  it('is not told to those who may not read it', async () => {
+  it('is not shown to members who may not read it', async () => {
     await using harness = await openPersonaHarness([plan([]), plan([])]);
     harness.bob.say(harness.general, 'Something said before');
     harness.guild.overwrite(harness.general, { for: harness.alice, deny: ['ReadMessageHistory'] });

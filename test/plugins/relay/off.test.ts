@@ -2,7 +2,7 @@ import { Identities, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { type AgentBot, namedIn, settleAgent, startAgentBot } from './harness.js';
 
-describe('relay: off means off', () => {
+describe('relay: disabled agents', () => {
   let bot: AgentBot;
   /** The outcomes of the agent's tool calls after it was released. */
   let late: string[];

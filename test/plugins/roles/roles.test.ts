@@ -330,7 +330,7 @@ describe('roles', () => {
   });
 
   describe('after a restart', () => {
-    it('go on working, without what was deleted meanwhile', async () => {
+    it('keep working, without the objects that were deleted meanwhile', async () => {
       const { dataDir } = host;
       const [kept, deleted] = ['Kept', 'Deleted'].map((text) => host.alice.say(host.general, text));
       for (const message of [kept, deleted]) {

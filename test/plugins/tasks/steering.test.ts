@@ -146,7 +146,7 @@ describe('steering a task', () => {
     expect(harness.deeds).to.have.length(1);
   });
 
-  it('takes no command for an answer, and nothing from whom it has not asked', async () => {
+  it('does not treat commands as answers, and accepts no answers from other members', async () => {
     harness = await openTaskHarness({ steps: [askUser('Well?'), done('Thanks.')] });
     const { host } = harness;
     const { id } = await harness.give('Ask me');

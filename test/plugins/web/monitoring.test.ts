@@ -25,7 +25,7 @@ function ask(of: TestHost | number, path: string, headers: Readonly<Record<strin
   });
 }
 
-describe('web: what watches the process', () => {
+describe('web: monitoring', () => {
   it('finds health, readiness and metrics beside the dashboard', async () => {
     await using host = await start();
     expect(await ask(host, '/healthz')).to.deep.equal({ status: 200, body: '{"status":"ok"}\n' });
@@ -37,7 +37,7 @@ describe('web: what watches the process', () => {
       .and.match(/^cinnabar_guilds 1$/m);
   });
 
-  it('has what was done since it first asked', async () => {
+  it('counts events from the first request on', async () => {
     await using host = await start();
     await ask(host, '/metrics');
     host.you.say(host.general, '!help');
@@ -66,7 +66,7 @@ describe('web: what watches the process', () => {
     expect((await ask(port, '/healthz')).status).to.equal(200);
   });
 
-  it('is told nothing by a page that a browser has open', async () => {
+  it('refuses requests from a page in a browser', async () => {
     await using host = await start();
     for (const path of ['/healthz', '/readyz', '/metrics']) {
       expect((await ask(host, path, { host: 'evil.example' })).status, path).to.be.oneOf([401, 403]);

@@ -72,7 +72,7 @@ describe('persona: what is added to its memory', () => {
     expect((await harness.say(BOB, 'I love pizza')).outcome).to.equal('added');
   });
 
-  it('puts it in the place of what the model says it supersedes, and keeps that as history', async () => {
+  it('replaces the memory that the model names as superseded, and keeps that as history', async () => {
     await using harness = await openMemoryHarness();
     const { memory: first } = await harness.say(ANNA, 'I live in Bonn');
     const supersedes = [first?.id ?? '', 'no such id'];
@@ -86,7 +86,7 @@ describe('persona: what is added to its memory', () => {
     ]);
   });
 
-  it('puts nothing in the place of what was said later', async () => {
+  it('replaces no later memory', async () => {
     await using harness = await openMemoryHarness();
     const earlier = harness.clock.now();
     const { memory } = await harness.say(ANNA, 'I live in Bonn');
@@ -129,7 +129,7 @@ describe('persona: what is added to its memory', () => {
     expect((await harness.say(ANNA, 'Tea is fine', { importance: Number.NaN })).memory?.importance).to.equal(3);
   });
 
-  it('forgets the least valuable when there is no more harness, history first', async () => {
+  it('deletes the least valuable memories when there is no more space, history first', async () => {
     await using harness = await openMemoryHarness({ capacity: 10 });
     const { memory } = await harness.say(ANNA, 'I live in Bonn', { importance: 10 });
     await harness.say(ANNA, 'I live in Rome', { importance: 10, supersedes: [memory?.id ?? ''] });

@@ -21,7 +21,7 @@ async function moves(harness: MemoryHarness, ...cities: readonly string[]): Prom
   return id;
 }
 
-describe('persona: what becomes of a memory when its message goes', () => {
+describe('persona: memories of deleted and edited messages', () => {
   it('forgets what was said in a deleted message', async () => {
     await using harness = await openMemoryHarness();
     await harness.say(ANNA, 'I live in Bonn');
@@ -80,7 +80,7 @@ describe('persona: what becomes of a memory when its message goes', () => {
     expect(await harness.memories.list(GENERAL, { all: true })).to.deep.equal([]);
   });
 
-  it('brings nothing up in its stead when a member deletes a memory', async () => {
+  it('restores no earlier memory when a member deletes one', async () => {
     await using harness = await openMemoryHarness();
     const last = await moves(harness, 'Bonn', 'Rome');
     expect(await harness.memories.remove(GENERAL, last)).to.equal(2);

@@ -152,7 +152,7 @@ describe('persona: memories on the disk', () => {
     expect(await later.standing(ELSEWHERE)).to.have.lengthOf(50);
   });
 
-  it('are let go of when many guilds are active, and are there when they are asked for again', async () => {
+  it('are unloaded when many guilds are active, and loaded again on request', async () => {
     await using harness = await openMemoryHarness();
     const places = Array.from({ length: 80 }, (_, index) => ({ ...GENERAL, guildId: String(10_000 + index) }));
     for (const place of places) await harness.say(ANNA, `I live in ${place.guildId}`, { place });

@@ -175,7 +175,7 @@ describe('persona: whatever is remembered, deleted, edited and reflected on', ()
     }, 15);
   });
 
-  it('stands as though what was deleted had never been said', async () => {
+  it('is the same as if deleted messages had never been sent', async () => {
     const said = fc.record({
       speaker: fc.constantFrom(ANNA, ANNA, BOB),
       text: fc.constantFrom(

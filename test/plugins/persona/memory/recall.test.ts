@@ -6,7 +6,7 @@ type Embed = NonNullable<NonNullable<Parameters<typeof openMemoryHarness>[0]>['e
 
 const HOUR_MS = 3_600_000;
 
-describe('persona: what its memory brings up', () => {
+describe('persona: recall', () => {
   describe('about people', () => {
     it('prefers facts of the one who is asked about to those of one with a similar name, and keeps both', async () => {
       await using harness = await openMemoryHarness();

@@ -72,7 +72,7 @@ describe('persona: reflection', () => {
     expect(await harness.standing()).to.deep.equal(['I eat five apples a day']);
   });
 
-  it('goes with its evidence even when that was forgotten for want of room before', async () => {
+  it('is deleted with its evidence even if that was dropped before for lack of space', async () => {
     await using harness = await openMemoryHarness({ capacity: 5 });
     const { memory } = await harness.say(ANNA, 'I run every morning', { importance: 1 });
     await harness.memories.reflect(GENERAL, [
@@ -86,7 +86,7 @@ describe('persona: reflection', () => {
     expect(await harness.standing()).not.to.include('Anna is a runner');
   });
 
-  it('is told no further than what it rests on', async () => {
+  it('has no larger audience than its evidence', async () => {
     await using harness = await openMemoryHarness();
     const { memory: open } = await harness.say(ANNA, 'I run every morning');
     const { memory: secret } = await harness.say(BOB, 'Anna will be promoted', { place: STAFF, visibility: 'channel' });

@@ -2,7 +2,7 @@ import { Identities, McpEndpoint } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { type AgentBot, letIn, settleAgent, startAgentBot } from '../harness.js';
 
-describe('relay: who lives in a server', () => {
+describe('relay: the agents of a server', () => {
   let bot: AgentBot;
   beforeEach(async () => {
     bot = await startAgentBot({ script: (turn) => turn.say('Done.') });
@@ -13,7 +13,7 @@ describe('relay: who lives in a server', () => {
       (one) => one.guildId === bot.guild.id,
     );
 
-  it('is let in by an admin, for the channel in which that is said, to read, answer and react', async () => {
+  it('is added by an admin, for the channel of the command, to read, answer and react', async () => {
     await letIn(bot, 'Aurora');
     const grant = await grantOf('aurora');
     expect(grant).to.include({ userId: bot.you.id, channelId: bot.general.id });
@@ -32,7 +32,7 @@ describe('relay: who lives in a server', () => {
     expect(shown).to.include('**Aurora** (the default)').and.include(`<@${bot.you.id}>`).and.include('`discord_send`');
   });
 
-  it('is not for members to say', async () => {
+  it('cannot be added by members', async () => {
     for (const text of [
       'agent agent-1',
       'enable',
@@ -50,7 +50,7 @@ describe('relay: who lives in a server', () => {
     }
   });
 
-  it('goes further, and less far, as admins say', async () => {
+  it('gets more and fewer rights from admins', async () => {
     await letIn(bot);
     const lounge = bot.guild.createChannel({ name: 'lounge' });
     await bot.settled();
@@ -70,7 +70,7 @@ describe('relay: who lives in a server', () => {
     expect((await grantOf('aurora'))?.channels).to.deep.equal([bot.general.id]);
   });
 
-  it('answers only where it has been let in', async () => {
+  it('answers only in channels of its grant', async () => {
     await letIn(bot);
     const lounge = bot.guild.createChannel({ name: 'lounge' });
     await bot.settled();
@@ -80,7 +80,7 @@ describe('relay: who lives in a server', () => {
     expect(bot.prompts).to.have.length(0);
   });
 
-  it('is sent away with everything that it could do', async () => {
+  it('is removed with all its rights', async () => {
     await settleAgent(bot);
     const identity = `relay:${bot.guild.id}:aurora`;
     expect(await bot.resolve(McpEndpoint).has(identity)).to.equal(true);

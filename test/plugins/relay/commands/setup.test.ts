@@ -18,7 +18,7 @@ describe('relay: setting up one agent beside another', () => {
     return (await client.agents.tools.list(agent?.id ?? '')).items.map((tool) => tool.name);
   };
 
-  it('takes no tool from the other, whatever each may do', async () => {
+  it('leaves the tools of the other agent unchanged, with any rights', async () => {
     await letIn(bot, 'scout');
     await bot.admin('!relay grant tool discord_delete_message confirm scout');
     const report = await bot.admin('!relay setup scout');

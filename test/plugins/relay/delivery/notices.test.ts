@@ -5,7 +5,7 @@ import { nightCity } from '../../../sdk/local-discord/support.js';
 import { event } from '../queue/harness.js';
 
 describe('relay: what the bot says for an agent', () => {
-  it('is said once, also by a process that comes up long after the one that said it', async () => {
+  it('is posted once, also with a process that starts long after the one that posted it', async () => {
     const clock = createManualClock();
     const city = await nightCity({ clock });
     try {

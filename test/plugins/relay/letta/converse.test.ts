@@ -56,7 +56,7 @@ describe('relay: a conversation with an agent', () => {
     expect(logged).to.include('warn: a tool of the agent failed');
   });
 
-  it('does without background runs where the server has none', async () => {
+  it('works without background runs where the server has none', async () => {
     await using world = await startLetta({ background: false });
     const agent = world.letta.addAgent();
     expect(await sendPrompt(world.agents, agent.id, 'One', { key: 'batch-1' })).to.include({ status: 'done' });

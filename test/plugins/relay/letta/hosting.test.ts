@@ -83,7 +83,7 @@ describe("relay: the host's tools at the Letta server", () => {
     expect(world.host.sent).to.deep.equal(['Bob', 'Ada']);
   });
 
-  it('cannot be had by an agent that has no bearer', async () => {
+  it('are not available to an agent without a token', async () => {
     await using world = await hosted({ script: (turn) => turn.callTool('discord_send', { message: 'Hi!' }) });
     const [ada, eve] = [world.letta.addAgent({ name: 'Ada' }), world.letta.addAgent({ name: 'Eve' })];
     await world.agents.register(registration(world.host, ada.id));

@@ -258,7 +258,7 @@ describe('relay: an agent works on one thing at a time', () => {
 describe('relay: an agent whose server says that it is busy, but not with which run', () => {
   const busy = (times: number) => ({ ...SENDING, times, detail: 'Another request is being processed' });
 
-  it('is told all the same after the time of a prompt, and the next prompt waits anew', async () => {
+  it('gets the prompt after the time limit of one, and the next prompt waits again', async () => {
     await using world = await startLetta();
     const agent = world.letta.addAgent();
     world.letta.faults.fail(409, busy(4));

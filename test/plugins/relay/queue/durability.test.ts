@@ -7,7 +7,7 @@ type QueueRecord = Parameters<QueueStore['append']>[0];
 const MINUTE = 60_000;
 
 describe('a queue whose process is killed', () => {
-  it('still has what it had taken, in its order', async () => {
+  it('keeps the taken events, in order', async () => {
     await using town = await openQueueHarness({ rules: () => ({ rateLimitMs: 10_000 }) });
     await town.offer(event('m1'));
     await town.pass(1_000);
@@ -33,7 +33,7 @@ describe('a queue whose process is killed', () => {
     expect(after?.key).to.not.equal(before?.key);
   });
 
-  it('does not tell of what was done again', async () => {
+  it('does not deliver handled events again', async () => {
     await using town = await openQueueHarness();
     await town.offer(...events(3));
     await town.drain();
@@ -68,7 +68,7 @@ describe('a queue whose process is killed', () => {
     expect(town.failures).to.have.lengthOf(1);
   });
 
-  it('says again of what it was saying that the agent could not be told', async () => {
+  it('repeats an interrupted notice that the agent is unreachable', async () => {
     let said = 0;
     const onFailed = () => {
       said += 1;
@@ -198,8 +198,8 @@ const failingStore = (isFull: (record: QueueRecord) => boolean): QueueStore => (
   close: async () => undefined,
 });
 
-describe('a disk that does not take any more', () => {
-  it('is not told of as taken, so that the event may be offered again', async () => {
+describe('a disk that accepts no more writes', () => {
+  it('is not acknowledged, so that the event may be offered again', async () => {
     let isFull = true;
     await using town = await openQueueHarness({ queue: { store: failingStore(() => isFull) } });
     const problem = await town.queue.enqueue(event('m1')).catch((error: unknown) => error);
@@ -211,7 +211,7 @@ describe('a disk that does not take any more', () => {
     expect(await town.offer(event('m1'))).to.deep.equal([{ status: 'taken', ahead: 0 }]);
   });
 
-  it('lets nothing be sent before it takes it again', async () => {
+  it('lets no event be sent before it accepts writes again', async () => {
     let isFull = true;
     await using town = await openQueueHarness({ queue: { store: failingStore(({ is }) => is === 'sent' && isFull) } });
     await town.offer(event('m1'));

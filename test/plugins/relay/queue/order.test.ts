@@ -105,7 +105,7 @@ describe('the order in which agents are told', () => {
     expect(town.told).to.have.lengthOf(2);
   });
 
-  it('sets no timer for a channel that has nothing to say', async () => {
+  it('sets no timer for an idle channel', async () => {
     await using town = await openQueueHarness({ rules: () => ({ rateLimitMs: 2_000 }) });
     await town.offer(...events(3));
     await town.drain();

@@ -65,7 +65,7 @@ describe('an agent that fails', () => {
     expect(town.told.map(({ ids: [id] }) => id)).to.deep.equal(['m1', 'm3', 'm1', 'm1', 'm1', 'm2']);
   });
 
-  it('frees its place while it waits to be told again', async () => {
+  it('frees its slot while it waits for the next attempt', async () => {
     await using town = await openQueueHarness({
       answer: ([{ id }]) => (id === 'm1' ? FAILED : DONE),
       queue: { bound: () => ({ total: 1, perGuild: 1 }) },

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type AgentBot, letIn, startAgentBot } from '../harness.js';
 
-describe('relay: settings of what waits and how long', () => {
+describe('relay: settings of the queue and of time limits', () => {
   let bot: AgentBot;
   let hanging = false;
   beforeEach(async () => {
@@ -80,7 +80,7 @@ describe('relay: settings of what waits and how long', () => {
     expect(told()).to.deep.equal(['one', 'four']);
   });
 
-  it('whenSilent: what becomes of the words of an agent that has posted nothing', async () => {
+  it('whenSilent: the text of an agent that has posted nothing', async () => {
     const asked = await mention('one');
     expect(bot.general.messages.at(-1)).to.equal(asked);
     await config('whenSilent post');

@@ -56,7 +56,7 @@ describe('working out an expression', () => {
     it(`refuses ${text.slice(0, 40)} with a sentence`, async () => expect(await calculate(text)).to.be.a('string'));
   }
 
-  it('gives a number or a sentence for whatever there is', async () => {
+  it('returns a number or a sentence for any text', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789+-*/^%().,esqrt ') })),

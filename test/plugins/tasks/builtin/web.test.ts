@@ -187,7 +187,7 @@ describe('reading a page of the web', () => {
     });
   }
 
-  it('connects to the very address that was checked, however a name changes its mind', async () => {
+  it('connects to the address that was checked, even if a name resolves differently later', async () => {
     await using web = await openWeb();
     for (let round = 0; round < 4; round += 1) {
       await web.read(`http://rebind.example:${web.port}/page`).catch(() => undefined);
