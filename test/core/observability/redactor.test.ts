@@ -1,28 +1,47 @@
-import { createRedactor, isSecretName, secretsIn, secretsOf } from '@cinnabar/core/internal/observability/log-entry';
+import { createHost, loadConfig } from '@cinnabar/core';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { cpuMsOf } from '../../support/cpu-time.js';
+import { openLogs } from './given.js';
 
 // Assembled at run time, so that secret scanners do not report this file.
 const botToken = ['MTA5ODc2NTQzMjEwOTg3NjU0Mw', 'GaBcDe', 'x'.repeat(38)].join('.');
 
+/** What the log has of a message and of fields, where these secrets are known. */
+function logging(...secrets: readonly string[]) {
+  let logged: { readonly message: string; readonly fields: object } | undefined;
+  const onEntry = (entry: typeof logged) => {
+    logged = entry;
+  };
+  const logs = openLogs('unused', { files: false, onEntry });
+  for (const secret of secrets) logs.redactor.add(secret);
+  return {
+    text(message: string): string | undefined {
+      logs.logger('party').info(message);
+      return logged?.message;
+    },
+    fields(fields: Readonly<Record<string, unknown>>): object | undefined {
+      logs.logger('party').info('fields', fields);
+      return logged?.fields;
+    },
+  };
+}
+
 describe('the redactor', () => {
   it('removes registered secrets at any place and in any encoding', () => {
-    const redactor = createRedactor(['open sesame/1']);
-    redactor.add('hunter2');
-    const text = redactor.text(
+    const text = logging('open sesame/1', 'hunter2').text(
       `open sesame/1 hunter2 https://x/?q=open%20sesame%2F1 ${Buffer.from('open sesame/1').toString('base64')}`,
     );
     expect(text).to.equal('[redacted] [redacted] https://x/?q=[redacted] [redacted]');
   });
 
   it('takes the longer of two secrets that begin alike', () => {
-    expect(createRedactor(['hunter', 'hunter2']).text('hunter2 hunter')).to.equal('[redacted] [redacted]');
+    expect(logging('hunter', 'hunter2').text('hunter2 hunter')).to.equal('[redacted] [redacted]');
   });
 
   it('ignores blank and very short values, which would be removed from ordinary words', () => {
-    const redactor = createRedactor(['', ' ', 'a', 'test', undefined]);
-    expect(redactor.text('a test is a test')).to.equal('a test is a test');
+    expect(logging('', ' ', 'a', 'test').text('a test is a test')).to.equal('a test is a test');
   });
 
   const shapes: readonly (readonly [what: string, text: string, redacted: string])[] = [
@@ -44,13 +63,13 @@ describe('the redactor', () => {
     ['a JSON web token', `eyJ${'a'.repeat(20)}.${'b'.repeat(20)}.${'c'.repeat(20)}`, '[redacted]'],
   ];
   for (const [what, text, redacted] of shapes) {
-    it(`takes out ${what} that nobody registered`, () => expect(createRedactor().text(text)).to.equal(redacted));
+    it(`takes out ${what} that nobody registered`, () => expect(logging().text(text)).to.equal(redacted));
   }
 
   it('leaves ordinary text alone', () => {
     const text =
       'V (123456789012345678) says: a task-force of 3, see https://example.org/webhooks/guide and "sk-8". Basic training, bearer of news. <@1> 12:30';
-    expect(createRedactor().text(text)).to.equal(text);
+    expect(logging().text(text)).to.equal(text);
   });
 
   it('never lets a registered secret through', () => {
@@ -58,13 +77,13 @@ describe('the redactor', () => {
     fc.assert(
       fc.property(secret, fc.string(), fc.string(), (one, before, after) => {
         fc.pre(!'[redacted]'.includes(one.trim()));
-        expect(createRedactor([one]).text(`${before}${one}${after}`)).to.not.contain(one.trim());
+        expect(logging(one).text(`${before}${one}${after}`)).to.not.contain(one.trim());
       }),
     );
   });
 
   it('is quick with text that is made to be slow', async () => {
-    const redactor = createRedactor();
+    const redactor = logging();
     for (const text of [
       'a'.repeat(200_000),
       'eyJ'.repeat(50_000),
@@ -90,22 +109,28 @@ describe('names of secrets', () => {
       'Password',
       'accessToken',
     ]) {
-      expect(isSecretName(name), name).to.equal(true);
+      expect(logging().fields({ [name]: 'a value' }), name).to.deep.equal({ [name]: '[redacted]' });
     }
     for (const name of ['maxTokens', 'inputTokens', 'key', 'author', 'tokenizer', 'secretary', 'PATH', 'authorId']) {
-      expect(isSecretName(name), name).to.equal(false);
+      expect(logging().fields({ [name]: 'a value' }), name).to.deep.equal({ [name]: 'a value' });
     }
   });
 
-  it('take the password of the database with them, as it is and as the address spells it', () => {
-    const storage = { url: 'postgres://v:sword%2Ffish@db/city', schema: 'cinnabar', poolSize: 8 };
-    const redactor = createRedactor(secretsIn({ token: 'the-token', env: {}, storage }));
-    expect(redactor.text('sword/fish sword%2Ffish the-token')).to.equal('[redacted] [redacted] [redacted]');
-  });
-
-  it('tell which variables of the environment to register', () => {
-    expect(secretsOf({ DISCORD_TOKEN: 'abcdefgh', HOME: '/home/v', EMPTY_TOKEN: undefined })).to.deep.equal([
-      'abcdefgh',
-    ]);
+  it('tell which variables of a bot’s environment are taken out of its log, with the password of the database as it is and as the address spells it', () => {
+    const logged: string[] = [];
+    const env = {
+      DISCORD_TOKEN: 'the-token',
+      BANK_TOKEN: 'abcdefgh',
+      HOME: '/home/v',
+      DATABASE_URL: 'postgres://v:sword%2Ffish@db/city',
+    };
+    const { log } = createHost({
+      config: loadConfig('/', env),
+      driver: createMemoryDriver(),
+      logFiles: false,
+      onLogEntry: ({ message }) => void logged.push(message),
+    });
+    log.info('sword/fish sword%2Ffish the-token abcdefgh /home/v');
+    expect(logged).to.deep.equal(['[redacted] [redacted] [redacted] [redacted] /home/v']);
   });
 });
