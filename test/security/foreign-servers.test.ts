@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createTestHost } from '@cinnabar/core/testing';
-import { GLOBAL_SETTINGS } from '@cinnabar/plugin-mcp/dist/settings.js';
 import { definePlugin, Ledger, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openHarness } from '../plugins/confirm/harness.js';
@@ -15,13 +14,22 @@ const SECRET = 'sk-abcdefghijklmnop1234';
 describe('security: MCP servers', function () {
   this.timeout(60_000);
 
-  it('with names under which tools could collide are refused in the configuration', () => {
-    const problems = (names: readonly string[]) =>
-      GLOBAL_SETTINGS.safeParse({ servers: Object.fromEntries(names.map((name) => [name, { command: 'x' }])) }).error
-        ?.issues.length ?? 0;
-    expect(problems(['a', 'a_b'])).to.equal(1);
-    expect(problems(['a-b', 'a_b'])).to.equal(1);
-    expect(problems(['a', 'ab', 'b_a'])).to.equal(0);
+  it('with names under which tools could collide are refused in the configuration', async () => {
+    const startWith = (names: readonly string[]) =>
+      createTestHost({
+        plugins: ['mcp'],
+        settings: { mcp: { servers: Object.fromEntries(names.map((name) => [name, { command: 'x' }])) } },
+      });
+    for (const names of [
+      ['a', 'a_b'],
+      ['a-b', 'a_b'],
+    ]) {
+      const refused = await startWith(names).catch(String);
+      expect(refused).to.equal(
+        `UserError: The configuration is wrong: mcp.servers.a_b: its tools could have the same names as those of "${names[0]}": give one of them another name`,
+      );
+    }
+    await using _ = await startWith(['a', 'ab', 'b_a']);
   });
 
   it('have the risk that their owner says; give way to plugins’ tools; and wait with what they change', async () => {
