@@ -10,6 +10,7 @@ const diary = definePlugin({
   manifest: { id: 'diary', version: '1.0.0', description: 'Keeps notes' },
   collections: {
     notes: { scope: 'guild', version: 1, schema: z.object({ lines: z.array(z.string()).default([]) }) },
+    pages: { scope: 'global', version: 1, schema: z.object({ turned: z.number().default(0) }) },
   },
   setup({ command, collections }) {
     command({
@@ -22,6 +23,26 @@ const diary = definePlugin({
           draft.lines.push(text);
         });
         await ctx.reply(`Noted: ${text}`);
+      },
+    });
+    command({
+      name: 'page',
+      description: 'Turns a page',
+      options: { name: z.string() },
+      async run(ctx, { name }) {
+        await collections.pages.of(name).update((draft) => {
+          draft.turned += 1;
+        });
+        await ctx.reply(`Turned: ${name}`);
+      },
+    });
+    command({
+      name: 'tear',
+      description: 'Removes a page',
+      options: { name: z.string() },
+      async run(ctx, { name }) {
+        await collections.pages.of(name).delete();
+        await ctx.reply(`Torn: ${name}`);
       },
     });
   },
@@ -38,9 +59,11 @@ function refusal(code: string): Error {
 /** The direct messages to the bot's owner. */
 const received = (host: TestHost) => host.you.openDm(host.application).messages.map(({ content }) => content);
 
+const note = (host: TestHost, text: string) => answer(host, `!note ${text}`);
+
 /** The bot's answer. */
-async function note(host: TestHost, text: string): Promise<string> {
-  const since = host.alice.say(host.general, `!note ${text}`);
+async function answer(host: TestHost, line: string): Promise<string> {
+  const since = host.alice.say(host.general, line);
   await host.settled();
   return (await host.discord.expectMessage({ channel: host.general, author: host.bot, since })).content;
 }
@@ -72,6 +95,62 @@ describe('a disk that takes nothing', () => {
       expect(await note(host, 'three'), 'it goes on by itself').to.equal('Noted: three');
     });
   }
+});
+
+/** A bot with this diary on a disk on which writes fail with the code that `fails` gives for the document. */
+async function diaryOn(fails: (document: string) => string | undefined): Promise<TestHost> {
+  const memory = createMemoryDriver();
+  return createTestHost({
+    plugins: [diary],
+    driver: {
+      ...memory,
+      async write(path, stored) {
+        const code = fails(path.join('/'));
+        if (code !== undefined) throw refusal(code);
+        await memory.write(path, stored);
+      },
+    },
+  });
+}
+
+describe('the watch over the disk', () => {
+  it('does not take a removal, which needs no room, for the end of a full disk', async () => {
+    let code: string | undefined;
+    await using host = await diaryOn(() => code);
+    await answer(host, '!page a');
+    code = 'ENOSPC';
+    for (const page of ['b', 'c', 'd']) {
+      expect(await answer(host, `!page ${page}`)).to.match(/^I cannot save anything at the moment/);
+      expect(await answer(host, '!tear a')).to.equal('Torn: a');
+    }
+    await host.advance(10_000);
+    const notices = received(host);
+    expect(notices).to.have.length(1);
+    expect(notices[0]).to.match(/I could not save anything: the disk is full \(ENOSPC, diary\/.*pages\/b\)\./);
+    code = undefined;
+    expect(await answer(host, '!page b')).to.equal('Turned: b');
+    await host.advance(HOUR);
+    expect(received(host).join('\n')).to.include('I could save data again.');
+  });
+
+  it('names the one file that cannot be written while others can, once', async () => {
+    let isBlocked = true;
+    await using host = await diaryOn((name) => (isBlocked && name.endsWith('pages/a') ? 'EISDIR' : undefined));
+    for (let round = 0; round < 3; round += 1) {
+      expect(await answer(host, '!page a')).to.match(/^I cannot save anything at the moment/);
+      expect(await answer(host, '!page b')).to.equal('Turned: b');
+      await host.advance(10_000);
+    }
+    const notices = received(host);
+    expect(notices).to.have.length(1);
+    expect(notices[0]).to.match(/I could not save diary\/.*pages\/a: a folder is in the place of a file \(EISDIR\)\./);
+    isBlocked = false;
+    expect(await answer(host, '!page a')).to.equal('Turned: a');
+    isBlocked = true;
+    await answer(host, '!page a');
+    await host.advance(HOUR);
+    expect(received(host)).to.have.length(2);
+  });
 });
 
 describe('data that cannot be used', () => {
