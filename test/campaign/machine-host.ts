@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createHost, type Host, type HostOptions } from '@cinnabar/core';
 import type { Logger } from '@cinnabar/sdk';
 import pg from 'pg';
-import { memberOfCluster } from '../support/cluster-member.js';
+import { memberOfCluster } from '../support/cluster-process.js';
 
 /** The storage of a campaign's process. */
 export type Machine =

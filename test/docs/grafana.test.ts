@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createTestHost } from '@cinnabar/core/testing';
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { metricsOfMember } from '../support/cluster-member.js';
+import { metricsOfMember } from '../support/cluster-process.js';
 import { at } from './support/pages.js';
 
 const NAME = /\b(?:cinnabar|process|nodejs)_[a-z0-9_]+/g;

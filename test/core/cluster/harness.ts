@@ -7,7 +7,7 @@ import { newsOf } from '@cinnabar/core/internal/cluster/leases';
 import { type LocalChannel, type LocalDiscord, type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
 import type { Clock, HostEnd, Plugin } from '@cinnabar/sdk';
 import { ShardClientUtil } from 'discord.js';
-import { memberOfCluster } from '../../support/cluster-member.js';
+import { memberOfCluster } from '../../support/cluster-process.js';
 import { leaveLocked } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { type TestDatabase, testDatabase } from '../../support/postgres.js';
