@@ -130,7 +130,7 @@ describePostgres('PostgreSQL: writes under a lease', () => {
       const writer = owner.database.writer(held);
       const write = async (byTransaction: boolean) => {
         // Waits between reading the lease and committing.
-        const effect = `INSERT INTO ${schema}.effects (seed, token) SELECT ${seed}, ${held.token} FROM pg_sleep(random() * 0.02)`;
+        const effect = `INSERT INTO ${schema}.effects (seed, token) SELECT ${seed}, ${held.token} FROM pg_sleep(random() * 0.005)`;
         const attempt = () =>
           byTransaction
             ? writer.transaction(async (query) => void (await query(effect)))

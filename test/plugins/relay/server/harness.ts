@@ -39,11 +39,11 @@ export interface Guild extends AsyncDisposable {
 }
 
 /** Speed of the clocks of the stand-in and the bot. A real server uses real time. */
-const PACE = isReal ? 1 : 10;
+const PACE = isReal ? 1 : 40;
 const TICK_MS = 5;
 const PATIENCE_MS = isReal ? 300_000 : 30_000;
-/** Duration of silence after the last message, in real time. */
-const SILENCE_MS = isReal ? 3_000 : 150;
+/** Duration of silence after the last message, by the clock of the bot. */
+const SILENCE_MS = 3_000;
 
 export async function openGuild(): Promise<Guild> {
   const clock = createManualClock();
@@ -53,7 +53,8 @@ export async function openGuild(): Promise<Guild> {
   let pace = 1;
   const ticking = setInterval(() => {
     const now = Date.now();
-    clock.advance((now - at) * pace);
+    // A pause of this process is no time in which the stand-in could have answered.
+    clock.advance((isReal ? now - at : Math.min(now - at, TICK_MS)) * pace);
     at = now;
   }, TICK_MS);
   let model: Model = () => ({ say: 'Hello.' });
@@ -107,9 +108,10 @@ export async function openGuild(): Promise<Guild> {
     }
   };
   const quiet = async (read: () => readonly string[]) => {
-    for (let [before, since] = ['', Date.now()]; Date.now() - since < SILENCE_MS; await wait(TICK_MS)) {
+    for (let [before, since] = ['', clock.now()]; clock.now() - since < SILENCE_MS; await wait(TICK_MS)) {
+      await discord.settled();
       const now = read().join('\n');
-      if (now !== before) [before, since] = [now, Date.now()];
+      if (now !== before) [before, since] = [now, clock.now()];
     }
     return read();
   };
