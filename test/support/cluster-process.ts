@@ -60,9 +60,12 @@ export const databaseAway = () => new DatabaseError('DATABASE_AWAY', new Error('
 /** The database side of one process of a cluster. It makes no query before `open`. */
 export function clusterProcess(
   { url, schema }: { readonly url: string; readonly schema: string },
-  { poolSize = 3, log = recordingLogger() }: { readonly poolSize?: number; readonly log?: Logger } = {},
+  {
+    poolSize = 3,
+    log = recordingLogger(),
+    clock = createSystemClock(),
+  }: { readonly poolSize?: number; readonly log?: Logger; readonly clock?: Clock } = {},
 ) {
-  const clock = createSystemClock();
   const database = openDatabase({ url, schema, poolSize, use: 'cluster', clock, log });
   return {
     database,
