@@ -85,7 +85,7 @@ export interface Reservation {
 
 /** A request as it goes to a model, for `Accounts.keepRequest`. */
 export interface SentRequest {
-  /** Of the piece of work that it belongs to: `Receipt.id`. */
+  /** The id of the piece of work that it belongs to: `Receipt.id`. */
   readonly receiptId: string;
   readonly charge: Charge;
   /** Number of previous requests of the same piece of work. */

@@ -33,7 +33,7 @@ export type PluginWant =
 /** A package before its installation. */
 export interface PluginOffer {
   readonly id: string;
-  /** Of the npm package. */
+  /** The name of the npm package. */
   readonly packageName: string;
   readonly version: string;
   readonly license: string | undefined;

@@ -53,7 +53,7 @@ export interface Takeover {
 export interface ClusterStatus {
   readonly processes: readonly ClusterProcess[];
   readonly groups: readonly ClusterGroup[];
-  /** Those of the last day, the latest first, 10 at most. */
+  /** Takeovers of the last day, latest first, 10 at most. */
   readonly takeovers: readonly Takeover[];
 }
 

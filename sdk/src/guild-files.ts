@@ -134,7 +134,7 @@ export function lineOfDifference({ kind, what, before, after }: GuildFileDiffere
   return visible(`${SIGNS[kind]} ${what}${values === '' ? '' : `: ${values}`}`);
 }
 
-/** Those of a guild's own rules. */
+/** The subjects of a guild's own rules. */
 const SUBJECTS = [
   'user',
   'role',

@@ -29,7 +29,7 @@ export interface Identity {
 /** The identities and their grants. A change applies to the next call, also in an open session. */
 export interface Identities {
   get(id: string): Promise<Identity | undefined>;
-  /** Those with a grant there. */
+  /** Identities with a grant there. */
   list(guildId: string | null): Promise<readonly Identity[]>;
   /**
    * Written before it takes effect.

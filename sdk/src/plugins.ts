@@ -111,7 +111,7 @@ export const Prefixes = defineToken<Prefixes>('cinnabar.prefixes');
 
 /** The process that runs the plugins. */
 export interface HostInfo {
-  /** Of the host: `0.1.0`. */
+  /** The version of the host: `0.1.0`. */
   readonly version: string;
   /** When it started, in milliseconds since 1970. */
   readonly startedAt: number;

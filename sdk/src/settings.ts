@@ -39,7 +39,7 @@ type DocumentOf<S> = S extends z.ZodObject ? SettingsDocument<z.output<S>> : nev
 
 /** The settings of guilds. */
 export interface GuildSettings<D> {
-  /** Of a guild; for `null` the values in direct messages: the defaults, within the owner's maximums. */
+  /** The values of a guild; for `null` those in direct messages: the defaults, within the owner's maximums. */
   (of: HasId | null): D;
   /** Ids of the guilds in which a setting was changed: all others have the defaults, so that background work need not read thousands of them. */
   changedIn(): Promise<readonly string[]>;
@@ -169,7 +169,7 @@ export interface ConfigLayer {
 export interface Configuration {
   /** The bot's name as chosen by `--bot` or `BOT_NAME`; `undefined` when none was. */
   readonly botName: string | undefined;
-  /** Those that apply in a guild (`null`: direct messages), the widest first; missing files are left out. A file that cannot be parsed keeps its last good content. */
+  /** Files that apply in a guild (`null`: direct messages), widest first, without missing ones. A file that cannot be parsed keeps its last good content. */
   layers(guildId: string | null): Promise<readonly ConfigLayer[]>;
   /** Registers top-level keys: other keys are reported as mistakes. Those of a plugin's `configuration` are registered while it runs. */
   claim(keys: readonly string[]): Disposer;

@@ -92,7 +92,7 @@ export interface ResponderInfo {
 }
 
 export interface Responders {
-  /** Those whose plugin is enabled in the guild. */
+  /** Responders whose plugin is enabled in the guild. */
   list(guildId: string | null): readonly ResponderInfo[];
   /**
    * One whose plugin is being reloaded is waited for.

@@ -289,7 +289,7 @@ export interface WebPage {
   readonly access: WebAccess;
   view(request: WebRequest): WebView | Promise<WebView>;
   readonly acts?: Readonly<Record<string, WebAct>>;
-  /** Of a page about the bot: they are read where the dashboard is served. */
+  /** Files of a page about the bot: they are read where the dashboard is served. */
   readonly files?: Readonly<Record<string, WebFileSource>>;
   /** Called while the page is open: calls back when its content may have changed. @returns a function that stops it */
   watch?(request: WebRequest, changed: () => void): () => void;

@@ -159,11 +159,11 @@ function isIgnoredBy(rules: readonly AccessRule[], of: Standing): boolean {
   return person === undefined && place === undefined && (said('guilds') ?? said('everyone')) === 'deny';
 }
 
-/** By whose rules the bot takes no notice of somebody, if by any. */
+/** The level whose rules make the bot ignore the member, if any. */
 const ignoringLevel = ({ owner, guild }: RuleLevels, of: Standing): Level | undefined =>
   isIgnoredBy(owner, of) ? 'owner' : isIgnoredBy(guild, of) ? 'guild' : undefined;
 
-/** The rules that bind somebody. */
+/** The levels of rules that apply to the member. */
 const bindingLevels = ({ isBotOwner, isGuildOwner, accessRules }: Standing, required: boolean): RuleLevels => ({
   owner: isBotOwner ? [] : accessRules.owner,
   guild: isBotOwner || (required && isGuildOwner) ? [] : accessRules.guild,
@@ -171,7 +171,7 @@ const bindingLevels = ({ isBotOwner, isGuildOwner, accessRules }: Standing, requ
 
 const WHOSE = { owner: 'a rule of the bot’s owner', guild: 'a rule of this server' };
 const DOES = { allow: 'allows', deny: 'denies' };
-/** What is said of a rule in an explanation. */
+/** The text of a rule in an explanation. */
 const textOf = ({ rule: { effect, target, subject }, level }: FoundRule) =>
   `${WHOSE[level]} ${DOES[effect]} ${textOfRuleTarget(target)} ${textOfRuleSubject(subject)}`;
 

@@ -173,7 +173,7 @@ export interface Arguments {
   readonly withData: boolean;
   /** `--overwrite` */
   readonly overwrite: boolean;
-  /** Of a copy of the storage: `files` or `postgres`. */
+  /** The source of a copy of the storage: `files` or `postgres`. */
   readonly from: string | undefined;
   readonly to: string | undefined;
   /** `--verify`: reads a backup, and makes none; of `plugin list`, reads all files. */

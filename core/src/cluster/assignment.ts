@@ -35,7 +35,7 @@ export interface Assignment {
   readonly status: Cluster['status'];
   /** The process's name, and whether its last run did not stop cleanly: `takeCrash` returns `true` once. */
   readonly member: { readonly name: string; takeCrash(): boolean };
-  /** Of the whole process. */
+  /** Monitoring of the whole process. */
   readonly monitoring: Monitoring;
 }
 

@@ -43,7 +43,7 @@ export interface ClusterView {
 export interface Plan {
   /** Free ones, to be taken now. */
   readonly take: readonly number[];
-  /** Those to ask their holders for. */
+  /** Groups to request from their holders. */
   readonly want: readonly number[];
   /** Own groups that another member waits for, or that are released without a successor. */
   readonly handOver: readonly number[];

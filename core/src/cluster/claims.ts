@@ -33,7 +33,7 @@ interface Claimed {
   readonly guildId: string | null;
   readonly channelId: string | null;
   readonly userId: string;
-  /** Of a slash command: the token for its answer. */
+  /** For a slash command: the token for its answer. */
   readonly interactionToken?: string | undefined;
 }
 

@@ -30,9 +30,9 @@ export interface ShardChange {
 
 /** Sessions of shards with the servers in the cache of discord.js, for the process that resumes them. */
 export interface SessionStore {
-  /** Of the given shards, those with a session that was opened with the same number of shards. */
+  /** The stored state of the given shards whose session was opened with the same number of shards. */
   load(shardIds: readonly number[]): Promise<ReadonlyMap<number, StoredShard>>;
-  /** Those of the given servers that are stored. */
+  /** The stored state of the given servers, without unknown ones. */
   guilds(ids: readonly string[]): Promise<ReadonlyMap<string, StoredGuild>>;
   /** Ids of the servers that are stored for a shard. */
   guildsOf(shardId: number): Promise<readonly string[]>;

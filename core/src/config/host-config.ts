@@ -40,7 +40,7 @@ export interface HostConfig {
   readonly ledger?: { readonly days: number; readonly calls: number };
   /** Prefixes of guilds that have not chosen their own, and of direct messages. */
   readonly prefixes: readonly string[];
-  /** Those of them that are set in this bot's own file, so that other bots do not share them. */
+  /** The prefixes that are set in this bot's own file, so that other bots do not share them. */
   readonly ownPrefixes?: readonly string[];
   /** Bot owners by user id; empty: the application's owner or team. */
   readonly owners: readonly string[];

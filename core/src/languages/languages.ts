@@ -165,7 +165,7 @@ function catalogueOf(folder: string, locale: string, log: Logger): Catalogue | u
   }
 }
 
-/** Of the content that is in use, which may be older than the file; '' when there is none. */
+/** Digest of the content in use, which may be older than the file; '' when there is none. */
 function digestOfCatalogue(folder: string, locale: string): string {
   const file = fileOf(folder, locale);
   try {

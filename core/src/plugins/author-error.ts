@@ -33,7 +33,7 @@ export function rootMessage(error: unknown): string | undefined {
   return deeper ?? ('message' in error ? String(error.message) : undefined);
 }
 
-/** Of the error or its causes: the deepest cause is nearest to the fault. */
+/** The place of the error or of one of its causes: the deepest cause is nearest to the fault. */
 function placeOf(error: unknown, folder: string): Place | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const deeper = 'cause' in error ? placeOf(error.cause, folder) : undefined;

@@ -286,7 +286,7 @@ export function createWorkerPool({
   };
 }
 
-/** Of the fields of `stat`, in every build of Linux (USER_HZ). */
+/** Unit of the fields of `stat`, in every build of Linux (USER_HZ). */
 const TICK_MS = 10;
 
 /**

@@ -43,7 +43,7 @@ export function choicesOf(input: Arguments): readonly string[] {
     .slice(0, MOST_CHOICES);
 }
 
-/** Those that stay the same by default: all but long texts. */
+/** The arguments that stay the same by default: all but long texts. */
 export function usuallyFixed(input: Arguments): ReadonlySet<string> {
   return new Set(choicesOf(input).filter((name) => !isProse(input[name])));
 }

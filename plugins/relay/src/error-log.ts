@@ -13,7 +13,7 @@ const schema = z.object({
         agent: z.string(),
         /** The sentence that the member got. */
         sentence: z.string(),
-        /** Of what kind the failure was: `APIError 503`. */
+        /** The kind of the failure: `APIError 503`. */
         kind: z.string(),
       }),
     )

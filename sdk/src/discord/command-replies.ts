@@ -48,7 +48,7 @@ export type AskFirst = (ctx: CommandContext, question: FirstQuestion) => Promise
 interface AskFirstOptions extends Pick<Registrar, 'component'> {
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Pick<Random, 'id'>;
-  /** Of the component; unique in the plugin. */
+  /** The name of the component; unique in the plugin. */
   readonly name?: string;
   /** Asked again when the button is pressed. */
   readonly access?: AccessPolicy;

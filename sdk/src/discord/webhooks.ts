@@ -226,7 +226,7 @@ async function authorOf(
   return message === undefined || message.author.bot || message.webhookId !== null ? undefined : message.author.id;
 }
 
-/** Those whom the bot itself could ping: for a webhook, Discord checks only the given list. */
+/** The mentions that the bot itself could ping: for a webhook, Discord checks only the given list. */
 function mentionsFor(
   channel: SendableChannels,
   content: string,

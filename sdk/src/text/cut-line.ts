@@ -119,7 +119,7 @@ function insideMarker({ text, from, latest }: LineCut): number {
   return marker === null || marker[0].length > LONGEST_CUT_MARKER ? latest : from + marker.index + 2;
 }
 
-/** Of a longer one, at least one half would be a marker again. */
+/** Of a longer marker, at least one half would be a marker again. */
 const LONGEST_CUT_MARKER = 4;
 
 /** Whether the rest would start with a fence that was none in the middle of its line. */

@@ -37,7 +37,7 @@ export type Death =
   | { readonly kind: 'moment'; readonly afterMs: number }
   | { readonly kind: 'none' };
 
-/** What the bot keeps of a task, as far as it is compared. */
+/** The compared part of a stored task. */
 const keptTask = z.object({
   status: z.string(),
   stepCount: z.number(),

@@ -72,7 +72,7 @@ export interface Bench extends AsyncDisposable {
   readonly logs: ReturnType<typeof recordingLogger>;
   /** The recorded usage of each answer. */
   readonly metered: readonly Usage[];
-  /** What `llm status` shows. */
+  /** The output of `llm status`. */
   status(): Promise<string>;
   /** Aborts as the stop of the plugin does. */
   stop(): void;

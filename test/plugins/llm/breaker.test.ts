@@ -17,7 +17,7 @@ async function start() {
   let next: ModelStep = GOOD;
   const settings = { retries: 0, timeoutMs: TIMEOUT_MS };
   const bench = await openRoute(CHAT, { script: () => next, settings });
-  /** What comes of a request that is answered like that: the code of its failure, or `answered`. */
+  /** The result of a request with this response: the code of its failure, or `answered`. */
   const run = (step: ModelStep, more: Partial<ChargedRequest> = {}) => {
     next = step;
     return bench.llm.complete({ ...ask([from('Alice', 'Hi')]), ...more }).then(() => 'answered', codeOf);

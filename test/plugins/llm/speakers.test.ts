@@ -65,7 +65,7 @@ describe('llm speakers', () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  /** What the provider is sent: its system prompt, and what people have said. */
+  /** The request to the provider: its system prompt, and people's messages. */
   const rendered = async (request: LlmRequest) => {
     const { body } = await bench.llm.render(request);
     const { system, messages } = sent.parse(body);
@@ -76,7 +76,7 @@ describe('llm speakers', () => {
     const request = ask(said.map(([participant, text]) => from(participant, text)));
     return (await rendered(request)).heard;
   };
-  /** What each of them is called when they all speak, in this order. */
+  /** The name of each participant when all speak, in this order. */
   const labelsOf = async (participants: readonly string[]): Promise<ReadonlyMap<string, string>> => {
     const all = [...new Set(participants)];
     const labels = all.length === 0 ? [] : speakersIn(await heard(...all.map((one) => [one, 'hm'] as const)));

@@ -9,7 +9,7 @@ const HELLO = ask([from('Alice', 'Hello')]);
 /** A reference to an environment variable in the configuration. */
 const variable = (name: string) => `\${${name}}`;
 
-/** What the owner is shown instead of the status. */
+/** The error that the owner gets instead of the status. */
 const problem = async (vendors: object, env: object = {}, more: object = {}) => {
   const status = await statusOf({ vendors, ...more }, env);
   expect(status).to.match(/^⚠️ /);
@@ -128,7 +128,7 @@ describe('llm vendors', () => {
     const placeOf = (name: string) => new RegExp(`\\*\\*${name}\\*\\* .*: (openai at .*); answers`).exec(status)?.[1];
     expect(placeOf('openai')).to.equal('openai at api.openai.com, key set');
     expect(placeOf('xai')).to.equal('openai at api.x.ai, key set');
-    // The key for OpenAI must not go to somebody else's server.
+    // The key for OpenAI must not be sent to another vendor's server.
     expect(placeOf('ollama')).to.equal('openai at localhost:11434, key not set');
   });
 

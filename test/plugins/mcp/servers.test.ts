@@ -31,7 +31,7 @@ function createMailbox<T>() {
   };
 }
 
-/** What Linux says of a process; empty when it has ended. */
+/** A file of Linux about a process; empty when the process has ended. */
 function processFile(pid: number, name: 'stat' | 'environ' | 'cgroup'): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'latin1');

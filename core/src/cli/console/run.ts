@@ -39,7 +39,7 @@ interface Play {
 
 /** Hooks for `cinnabar dev` while the console runs. */
 export interface OpenConsole {
-  /** Of the bot that runs now: `!bot restart` starts another one. */
+  /** The plugins of the running bot: `!bot restart` starts another one. */
   readonly plugins: () => Host['plugins'];
   /** Prints a line without disturbing what is typed. */
   readonly print: (line: string) => void;

@@ -94,7 +94,7 @@ export interface Versions {
   note(owners: readonly Owner[]): void;
   /** Number of versions seen. */
   readonly seen: number;
-  /** Those that are still in memory after a garbage collection, by plugin. */
+  /** Number of versions that are still in memory after a garbage collection, by plugin. */
   alive(): Promise<ReadonlyMap<string, number>>;
 }
 

@@ -21,7 +21,7 @@ interface DependencyOptions {
 
 interface Dependencies {
   readonly count: number;
-  /** Those with install scripts, which are not run. */
+  /** Dependencies with install scripts, which are not run. */
   readonly withScripts: readonly string[];
 }
 

@@ -117,7 +117,7 @@ type Parsed =
       readonly ok: false;
       readonly problem: string;
       readonly meant?: string;
-      /** Of a list: the invalid item. */
+      /** For a list: the invalid item. */
       readonly item?: string;
       /** Whether the problem already quotes the typed text. */
       readonly isNamed?: boolean;

@@ -93,7 +93,7 @@ export interface ContextFacts {
   readonly estimatedTokens: number;
   /** Tools declared. */
   readonly tools: number;
-  /** Of the tokens, those of the tools and of the system prompt. */
+  /** The part of the tokens for the tools and the system prompt. */
   readonly toolTokens: number;
   readonly systemTokens: number;
   readonly rolled: boolean;

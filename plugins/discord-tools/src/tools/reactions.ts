@@ -167,7 +167,7 @@ export function reactionTools(context: Context): readonly ToolDefinition[] {
 interface ReadEmoji {
   /** As discord.js expects it: a Unicode emoji, or `name:id`. */
   readonly key: string;
-  /** Of a custom one. */
+  /** The id of a custom emoji. */
   readonly id: string | undefined;
 }
 

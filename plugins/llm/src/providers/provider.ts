@@ -78,7 +78,7 @@ export interface EmbedCall {
 
 /** A source of completions. It transforms the normalized request into its own format and the answer back. */
 export interface Provider {
-  /** That of its definition. */
+  /** The name in its definition. */
   readonly name: string;
   readonly modes: readonly Mode[];
   /** One attempt. The provider's errors are returned as a failure; only our own defects are thrown. */

@@ -64,7 +64,7 @@ interface OpenJournal {
 /** The journals of all channels, one for each hour. The caller makes sure that one channel's are written to by one call at a time. */
 export interface HistoryJournals {
   append(place: CallPlace, use: RecordedUse): Promise<void>;
-  /** Those of a channel, oldest first; nothing is being written to them any more. */
+  /** The complete journals of a channel, oldest first. */
   hours(channelId: string): Promise<readonly string[]>;
   read(
     channelId: string,

@@ -156,7 +156,7 @@ export function boundedFetch(intake: Intake, onFlood: (error: unknown) => void):
     });
     const { status, statusText, headers } = response;
     const bounded = new Response(response.body.pipeThrough(checked), { status, statusText, headers });
-    // Those that check where an answer came from look at these two.
+    // Callers check the origin of a response with these two properties.
     return Object.defineProperties(bounded, {
       url: { value: response.url },
       redirected: { value: response.redirected },

@@ -53,7 +53,7 @@ export interface Tokens {
   }): Promise<{ readonly grant: Grant; readonly bearer: string }>;
   /** The actor for a bearer; `undefined` when it is not valid (any more). */
   verify(bearer: string): Promise<Grant | undefined>;
-  /** Of a guild (`null`: of direct messages). */
+  /** The grants of a guild (`null`: of direct messages). */
   list(guildId: string | null): Promise<readonly Grant[]>;
   /** `false` when the guild has none with that id. */
   revoke(guildId: string | null, id: string): Promise<boolean>;

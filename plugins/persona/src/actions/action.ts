@@ -26,7 +26,7 @@ export interface TurnRun extends PersonaRun {
   readonly self: string;
   /** The conversation as the model was shown it: its numbers count from 1. */
   readonly lines: readonly Line[];
-  /** Those who speak or are mentioned in the conversation, by id. */
+  /** Names of the members who speak or are mentioned in the conversation, by id. */
   readonly names: ReadonlyMap<string, string>;
   /** For those who are not in the conversation. */
   readonly findMember: FindMember;
@@ -145,7 +145,7 @@ export function createActionRegistry(
   };
   return {
     ...forPlugins,
-    /** Those whose plugin is enabled there, in the order in which they were registered. */
+    /** Actions whose plugin is enabled there, in order of registration. */
     actionsIn: (guildId: string | null) => enabled(actions, guildId),
     chainsIn: (guildId: string | null) => enabled(chains, guildId),
   };

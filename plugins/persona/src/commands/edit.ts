@@ -342,7 +342,7 @@ async function everyConversation(place: PersonaPlace, persona: PersonaContext): 
   return channelsOf(place, await persona.conversations.channels(), persona);
 }
 
-/** Those in which the same persona lives, as far as they are in the cache: archived threads are not. */
+/** The channels and cached threads of the same persona; archived threads are not cached. */
 async function channelsOf(
   place: PersonaPlace,
   channelIds: readonly string[],

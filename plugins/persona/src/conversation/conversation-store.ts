@@ -187,7 +187,7 @@ export function createConversationStore(collection: ConversationCollection) {
         draft.clearedAt = clearedAt;
       });
     },
-    /** Those in which something has been said. */
+    /** Channels with stored lines. */
     channels: (): Promise<readonly string[]> => keysOf(collection),
     async export(userId: string): Promise<unknown> {
       const found: Record<string, readonly Line[]> = {};
@@ -220,7 +220,7 @@ function sinceCleared(all: Conversation): Conversation {
   return { ...all, lines: lines.filter(isSince), chapters: chapters.filter(isSince) };
 }
 
-/** Of the same moment, by id. */
+/** Orders lines by time, and simultaneous ones by id. */
 function byTime(a: Line, b: Line): number {
   const [idA, idB] = [a.messageIds[0], b.messageIds[0]];
   return a.at - b.at || (idA === undefined || idB === undefined ? 0 : compareIds(idA, idB));

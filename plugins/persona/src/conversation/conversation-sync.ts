@@ -21,7 +21,7 @@ import type { Conversation, Line } from './conversation-store.js';
 
 /** As many as Discord gives in one request; a persona looks at no more of what it was not asked. */
 const LOOK_BACK = 50;
-/** Of a hundred messages, to write a summary anew. */
+/** Number of pages of a hundred messages that are read to rewrite a summary. */
 const MOST_PAGES = 5;
 
 /**
@@ -78,7 +78,7 @@ function lineOf(message: Message, text: string): Line {
   };
 }
 
-/** Of what is kept, in the stretch that was read: what is not there any more. */
+/** The stored messages in the fetched range that no longer exist. */
 function deletedSince({ lines, chapters }: Conversation, fetched: readonly Message[]): readonly string[] {
   const ids = new Set(fetched.map(({ id }) => id));
   const oldest = fetched.length < LOOK_BACK ? '0' : ([...ids].sort(compareIds)[0] ?? '0');

@@ -91,7 +91,7 @@ const MENTION = /<@!?(\d{15,22})>/g;
 /** One line may mention a hundred; a conversation needs the names of a few. */
 const MOST_MENTIONED = 20;
 
-/** Those who are mentioned in a conversation, whether or not they have spoken in it. */
+/** The members who are mentioned in a conversation, whether or not they have spoken in it. */
 export async function mentionedIn(
   lines: readonly Pick<Line, 'text'>[],
   channel: SendableChannels,

@@ -95,7 +95,9 @@ export function createMemories(options: MemoryOptions) {
   return {
     ...sources,
     add: (given: NewMemory) => files.use(given.place, (file) => file.run(() => addTo(file, given))),
-    /** Of what may be known in that place, the best first: relevance × importance × recency (0.995 an hour), the latter two slightly where something is asked. */
+    /**
+     * The best memories that may be known in that place, by relevance × importance × recency (0.995 an hour); with a query the latter two count only slightly.
+     */
     retrieve: (recall: Recall) => files.use(recall.place, (file) => recalledFrom(file, recall)),
     /** The memories that may be known in that place, newest first. */
     list: (place: Place, which: Listing = {}): Promise<readonly Memory[]> =>

@@ -249,7 +249,7 @@ export function createEmbedding(
   };
 
   return {
-    /** Of a query; `undefined` when there is none to be had. */
+    /** The vector of a query; `undefined` when none is available. */
     async of(query: string, charge: Charge, signal: AbortSignal | undefined): Promise<Int8Array | undefined> {
       const [vector] = (await vectorsOf([query], charge, signal)) ?? [];
       return vector === undefined ? undefined : decodeVector(encodeVector(vector));

@@ -6,7 +6,7 @@ import { namedIn, People, termsOf, timesIn } from './words.js';
 interface Wanted extends Recall {
   readonly index: MemoryIndex;
   readonly search: Search;
-  /** Of the query, when a provider makes embeddings. */
+  /** The vector of the query, when a provider makes embeddings. */
   readonly vector: Int8Array | undefined;
   readonly now: number;
   readonly limit: number;
@@ -151,7 +151,7 @@ const MOST_NEIGHBOURS = 4;
 /** A conversation ends when nothing is remembered of it for so long. */
 const PAUSE_MS = 10 * 60_000;
 const MAX_QUERY = 2_000;
-/** Of a longer query, the rarest terms. */
+/** Maximum number of terms; of a longer query, the rarest terms are used. */
 const MOST_TERMS = 200;
 /** Terms of more memories than that, and than that share of all, are left out where the query has others. */
 const COMMON = 100;

@@ -131,12 +131,12 @@ export class People {
       if (people.delete(userId) && people.size === 0) this.#byWord.delete(word);
   }
 
-  /** Those with this word in a name. */
+  /** Entries with this word in a name. */
   called(word: string): Iterable<string> {
     return this.#byWord.get(word) ?? [];
   }
 
-  /** Those with a word in a name of which this may be another form. */
+  /** Entries with a word in a name of which this may be another form. */
   nearly(word: string): readonly string[] {
     return [...this.#byWord].flatMap(([known, people]) => (isForm(word, known) ? [...people] : []));
   }

@@ -162,7 +162,7 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>) {
     },
     recent: async (channelId: string): Promise<readonly PersonaEvent[]> =>
       (await collection.of(channelId).get()).runs.flatMap(({ events }) => events),
-    /** Those that had read one of these messages. */
+    /** Deletes the traces of runs that had read one of these messages. */
     forgetMessages: (channelId: string, messageIds: readonly string[]): Promise<void> =>
       drop(channelId, (run) => run.messageIds.some((id) => messageIds.includes(id))),
     /** The runs of all channels that used one of these messages or memories. Searches everything, so it is only for rare events. */
@@ -181,7 +181,7 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>) {
         );
       }
     },
-    /** Those of which there are traces. */
+    /** Channels with traces. */
     channels: (): Promise<readonly string[]> => keysOf(collection),
     forgetRun: (channelId: string, sessionId: string): Promise<void> =>
       drop(channelId, (run) => run.sessionId === sessionId),

@@ -48,7 +48,7 @@ export interface TriggerContext {
   readonly actor: Actor | undefined;
   readonly tools: readonly ToolInfo[];
   readonly send: SendText;
-  /** Of the turn that is answered: for texts that are sent without its `reply`. */
+  /** `sending` of the answered turn, for texts that are sent without its `reply`. */
   readonly sending?: Turn['sending'];
   /** How long an answer may be before it becomes a file. */
   readonly limits?: TextLimits | undefined;

@@ -61,7 +61,7 @@ export interface EventFacts {
 
 /** An event that is to be delivered to an agent, from its acceptance to its end. */
 export interface RelayEvent {
-  /** Of the message where there is one, so that the same message is taken once; unique in the host. */
+  /** The id of the message if there is one, so that a message is taken once; unique in the host. */
   readonly id: string;
   readonly kind: EventKind;
   /** Which of the guild's agents, by the name it has there; in a direct message the one that answers there. */

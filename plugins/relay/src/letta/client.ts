@@ -27,7 +27,7 @@ import { troubleOf } from './errors.js';
 const CLOUD = 'https://api.letta.com';
 
 export interface ServerAddress {
-  /** Of a self-hosted server; by default Letta's cloud. */
+  /** Address of a self-hosted server; default: Letta's cloud. */
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
 }

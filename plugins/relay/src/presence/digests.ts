@@ -92,7 +92,7 @@ export async function openDigests(relay: Relay) {
   };
 }
 
-/** Of the latest messages; `undefined` when all of them were deleted again. */
+/** The digest of the latest messages; `undefined` when all of them were deleted. */
 async function digestOf(
   channel: GuildTextBasedChannel,
   agent: string,

@@ -9,7 +9,7 @@ import { type ChannelQueue, createQueueState, type QueueRecord, type QueueState,
 export interface QueueRules {
   /** Least time between two batches of a channel. */
   readonly rateLimitMs: number;
-  /** Of a guild, or of one person's direct messages. */
+  /** Limit for a guild, or for one person's direct messages. */
   readonly maxQueueSize: number;
   readonly whenFull: 'refuse-newest' | 'drop-oldest';
   readonly paused: boolean;

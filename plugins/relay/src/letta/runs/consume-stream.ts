@@ -195,7 +195,7 @@ function returned(
   name: string | null | undefined,
 ): AgentEvent {
   const ok = status === 'success';
-  // Of a call that was approved, the request was the last that was heard.
+  // For an approved call, the request was the latest message.
   const known =
     state.tools.get(tool_call_id)?.name ?? state.waiting.find(({ callId }) => callId === tool_call_id)?.name;
   const use = { callId: tool_call_id, name: known ?? name ?? 'unknown', ok };
@@ -274,7 +274,7 @@ export async function waitForBlocker(context: PromptContext, runId: string | und
   deadline.signal.throwIfAborted();
 }
 
-/** Of a run that was cancelled the server does not say when its step has ended: only that there are more messages then. */
+/** For a cancelled run the server does not report the end of its step, but only additional messages. */
 async function waitForStep(context: PromptContext, mark: RunMark): Promise<void> {
   const { client, server, clock, prompt, deadline } = context;
   while (!isDead(server, mark) && clock.now() - mark.at < prompt.timeoutMs) {

@@ -83,7 +83,7 @@ export interface Unanswered {
 /** A call that needs a member's decision before the agent may make it. */
 export interface ApprovalRequest {
   readonly agentId: string;
-  /** Of the prompt; together with `callId` it names the request. */
+  /** The key of the prompt; together with `callId` it identifies the request. */
   readonly key: string;
   readonly callId: string;
   readonly tool: string;
