@@ -276,7 +276,12 @@ describe('aliases', () => {
       await say(host.you, `!alias add do${named} ${text}`);
     }
     const word = fc.stringMatching(/^[a-z]{1,5}$/u);
-    const typed = fc.sample(fc.tuple(fc.array(word, { maxLength: 5 }), fc.integer({ min: 0, max: 4 })), 100);
+    const typed = [0, 1, 2, 3, 4].flatMap((named) =>
+      [0, 1, 2, 3, 4, 5].flatMap((length) => {
+        const [words = []] = fc.sample(fc.array(word, { minLength: length, maxLength: length }), 1);
+        return [[words, named] as const];
+      }),
+    );
     for (const [words, named] of typed) host.alice.say(host.general, `!do${named} ${words.join(' ')}`);
     await host.settled();
     const wordsOf = (text: string) => text.split(/\s+/u).filter((one) => one !== '');

@@ -179,7 +179,7 @@ describe('welcome', () => {
         expect(text.match(/(?<!\\)<@/g), text).to.have.length(1);
         expect(text).to.not.match(/(?<!\\)@everyone/);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
 
     await say(other.you, '!welcome remove greeting 1');

@@ -46,7 +46,6 @@ describe('relay: what the setup says of a Letta server', () => {
     ['0.9.12', true],
     ['0.16.7', true],
     ['0.16.8', false],
-    ['0.17.0', false],
     ['1.0.0', false],
   ] as const) {
     it(`is ${isOlder ? '' : 'not '}that ${version} is older than the one that was tried`, async () => {
