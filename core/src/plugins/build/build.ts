@@ -16,7 +16,7 @@ export interface BuildOptions {
 }
 
 /** Version of the bundle's format: raised when `bundle` changes its output. */
-const FORM = 4;
+const FORM = 5;
 /** Files that are not in the bundle, but affect it. */
 const DECISIVE = ['package.json', 'tsconfig.json'];
 
@@ -168,6 +168,8 @@ async function bundle({ plugin, folder, entry, outfile }: BundleRequest): Promis
       // The inner function may declare names that are also names of parameters.
       banner: { js: `(function (${PARAMETERS}) { (function () { 'use strict';` },
       footer: { js: '}).call(undefined); })' },
+      // V8 keeps the text of each bundle in memory. Names stay as they are in the source.
+      minifyWhitespace: true,
       sourcemap: 'inline',
       sourcesContent: false,
       plugins: [recordInputs(inputs)],
@@ -258,19 +260,20 @@ async function isUnchanged(known: Fingerprint, verify: boolean): Promise<boolean
   return (await fingerprint(known.path)).hash === known.hash;
 }
 
-const ESBUILD = 'isNodeMode || !mod || !mod.__esModule ?';
-const OURS = '(isNodeMode ? !require.isModuleNamespace(mod) : !mod || !mod.__esModule) ?';
+const HELPER = 'var __toESM=';
+const ESBUILD = /isNodeMode\|\|!(\w+)\|\|!\1\.__esModule\?/;
 
 /**
  * Makes `import x from 'package'` mean the package's default export when `require` answers with an ES module.
  *
  * The bundler's helper was made for a `require` that only ever returns CommonJS exports: for sources of type "module" it takes the whole result as the default
- * import. Node's `require` returns the namespace of an ES module, whose `default` is meant. The change stays within one line, before any mapped code, so that
- * source maps hold.
+ * import. Node's `require` returns the namespace of an ES module, whose `default` is meant. The change is as long as what it replaces, so that source maps hold.
  */
 function respectModuleNamespaces(code: string): string {
-  if (!code.includes('var __toESM = ')) return code;
-  if (!code.includes(ESBUILD))
+  if (!code.includes(HELPER)) return code;
+  const [found, name] = ESBUILD.exec(code) ?? [];
+  const ours = `require.isWhole(isNodeMode,${name})?`;
+  if (found === undefined || ours.length > found.length)
     throw new Error('esbuild has changed its __toESM helper: adapt core/src/plugins/build/build.ts');
-  return code.replace(ESBUILD, () => OURS);
+  return code.replace(found, () => ours.padEnd(found.length));
 }

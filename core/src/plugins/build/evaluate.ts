@@ -69,8 +69,8 @@ function readBundle(file: string): BundleScript {
 interface PluginRequire {
   (specifier: string): unknown;
   resolve(specifier: string): string;
-  /** For the bundle's own helper; see `respectModuleNamespaces`. */
-  isModuleNamespace(value: unknown): boolean;
+  /** For the bundle's own helper, see `respectModuleNamespaces`: whether a module's exports are its default import as a whole. */
+  isWhole(isNodeMode: unknown, exports: unknown): boolean;
 }
 
 /** The SDK's dependencies, so that a folder without node_modules can import them. */
@@ -105,7 +105,12 @@ function createPluginRequire(entry: string, shared: SharedModule, timers: TimerF
     const resolved = () => resolve(specifier);
     return shared(specifier, resolved) ?? own(compiled(specifier, resolved()));
   };
-  return Object.assign(load, { resolve, isModuleNamespace: types.isModuleNamespaceObject });
+  return Object.assign(load, { resolve, isWhole });
+}
+
+function isWhole(isNodeMode: unknown, exports: unknown): boolean {
+  if (isNodeMode) return !types.isModuleNamespaceObject(exports);
+  return exports == null || !Reflect.get(Object(exports), '__esModule');
 }
 
 /** The file of a package, which has to be JavaScript: the plugin's own files are compiled, and Node compiles no files below `node_modules`. */
