@@ -1,57 +1,47 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createDiscovery } from '@cinnabar/core';
-import { createInstaller } from '@cinnabar/core/internal/plugins/install/installer';
 import type { PluginPackages } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { type LocalRegistry, startLocalRegistry } from '../support/local-registry.js';
-import { recordingLogger } from '../support/logs.js';
+import { openPackageHost } from '../support/package-host.js';
 import { pluginFiles, pluginTarball } from '../support/plugin-package.js';
 import { packEntries, packFiles, type TarEntry } from '../support/tarball.js';
 
 const MEGABYTES = 2;
+/** A registry file. */
+const LIST = 'list.json';
 
 describe('security: hostile packages', () => {
   let registry: LocalRegistry;
   let root: string;
+  let host: Awaited<ReturnType<typeof openPackageHost>>;
   let packages: PluginPackages;
 
   before(async () => {
     registry = await startLocalRegistry();
     root = await mkdtemp(join(tmpdir(), 'cinnabar-hostile-'));
-    packages = installer();
+    await list();
+    host = await openPackageHost({ root, registry: registry.url, registries: [LIST], megabytes: MEGABYTES });
+    packages = host.packages;
   });
   after(async () => {
+    await host[Symbol.asyncDispose]();
     await registry[Symbol.asyncDispose]();
     await rm(root, { recursive: true, force: true });
   });
 
-  const installer = (registries: readonly string[] = []) =>
-    createInstaller({
-      config: {
-        root,
-        dataDir: join(root, 'data'),
-        cacheDir: join(root, 'cache'),
-        env: { npm_config_registry: registry.url },
-        registries,
-        pluginMegabytes: MEGABYTES,
-      },
-      discover: createDiscovery({ folders: [], packageRoots: [] }),
-      clashes: async () => [],
-      intents: () => undefined,
-      eraseData: async () => undefined,
-      random: { id: randomUUID },
-      log: recordingLogger(),
-    });
+  /** Puts these into the registry file. */
+  const list = (...plugins: readonly object[]) =>
+    writeFile(join(root, LIST), JSON.stringify({ format: 1, name: 'A list', plugins }));
 
   /** The reason of the refusal, after which no file of the package is left. */
-  const refusal = async (spec: string, from = packages): Promise<string> => {
+  const refusal = async (spec: string): Promise<string> => {
     const before = await readdir(join(root, 'data'), { recursive: true }).catch(() => []);
-    const reason = await from.prepare(spec).then(
+    const reason = await packages.prepare(spec).then(
       () => 'it was not refused',
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
@@ -69,7 +59,7 @@ describe('security: hostile packages', () => {
   const honest = (): TarEntry[] =>
     Object.entries(pluginFiles({ id: 'dice' })).map(([path, content]) => ({ path: `package/${path}`, content }));
 
-  it('have no rights where what they declare is read; their install scripts do not run, and it is said that they have some', async () => {
+  it('have no rights where what they declare is read', async () => {
     await writeFile(join(root, 'secret'), 'secret');
     let asked = 0;
     await using server = await serve((_, response) => {
@@ -94,6 +84,13 @@ const tried = [
   attempt(() => lookup('localhost', () => undefined)),
   Object.keys(process.env).join(),
 ].join(' ');`;
+    registry.add(pluginTarball({ id: 'curious', imports, manifest: 'description: tried' }));
+    const { offer } = await packages.prepare('cinnabar-plugin-curious');
+    expect(offer.declared.description.trim()).to.equal(Array(8).fill('ERR_ACCESS_DENIED').join(' '));
+    expect(asked).to.equal(0);
+  });
+
+  it('have install scripts that do not run, which is said', async () => {
     registry.add(
       packFiles({
         'package.json': { name: 'native', version: '1.0.0', scripts: { install: 'exit 1' } },
@@ -105,15 +102,11 @@ const tried = [
     registry.add(
       pluginTarball({
         id: 'scripted',
-        imports,
-        manifest: 'description: tried',
         packageFile: { scripts, dependencies: { native: '1.0.0' } },
       }),
     );
     const prepared = await packages.prepare('cinnabar-plugin-scripted');
     await prepared.install();
-    expect(prepared.offer.declared.description.trim()).to.equal(Array(8).fill('ERR_ACCESS_DENIED').join(' '));
-    expect(asked).to.equal(0);
     expect(await readdir(root)).not.to.include('ran');
     expect(prepared.offer.notes).to.deep.equal([
       'It has install scripts, which do not run: preinstall, postinstall, prepare.',
@@ -324,9 +317,9 @@ const tried = [
     const content = pluginTarball({ id: 'cards', name: 'cards' });
     const integrity = `sha512-${createHash('sha512').update(content).digest('base64')}`;
     const versions = [{ version: '1.0.0', spec: await tarball(content, 'cards.tgz'), integrity }];
-    const list = { format: 1, name: 'A list', plugins: [{ id: 'cards', description: 'Cards', versions }] };
-    await writeFile(join(root, 'list.json'), JSON.stringify(list));
-    await (await installer(['list.json']).prepare('cards')).install();
+    await list({ id: 'cards', description: 'Cards', versions });
+    await (await packages.prepare('cards')).install();
+    await list();
     registry.add(pluginTarball({ id: 'cards', name: 'cards', version: '9.0.0' }));
     const update = await packages.prepareUpdate('cards').catch((error: unknown) => String(error));
     expect(update).to.match(/cards was listed by list\.json, and no registry file lists it any more/);
@@ -335,11 +328,8 @@ const tried = [
 
   it('reach no address of this network by way of a registry file', async () => {
     const integrity = `sha512-${'A'.repeat(86)}==`;
-    const list = (spec: string) => ({
-      format: 1,
-      name: 'A list',
-      plugins: [{ id: 'dice', description: 'Dice', versions: [{ version: '1.0.0', spec, integrity }] }],
-    });
+    const listDice = (spec: string) =>
+      list({ id: 'dice', description: 'Dice', versions: [{ version: '1.0.0', spec, integrity }] });
     for (const [spec, reason] of [
       ['http://127.0.0.1:1/dice.tgz', /only https is/],
       ['https://127.0.0.1:1/dice.tgz', /is not a public address/],
@@ -347,12 +337,12 @@ const tried = [
       ['git+file:///etc', /neither an npm package nor the address of a tarball/],
       ['/etc/dice.tgz', /neither an npm package nor the address of a tarball/],
     ] as const) {
-      await writeFile(join(root, 'list.json'), JSON.stringify(list(spec)));
-      expect(await refusal('dice', installer(['list.json'])), spec).to.match(reason);
+      await listDice(spec);
+      expect(await refusal('dice'), spec).to.match(reason);
     }
     registry.add(pluginTarball({ id: 'dice' }));
-    await writeFile(join(root, 'list.json'), JSON.stringify(list('cinnabar-plugin-dice@1.0.0')));
-    expect(await refusal('dice', installer(['list.json']))).to.match(/is not what its integrity says/);
+    await listDice('cinnabar-plugin-dice@1.0.0');
+    expect(await refusal('dice')).to.match(/is not what its integrity says/);
   });
 });
 

@@ -1,14 +1,34 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installDependencies } from '@cinnabar/core/internal/plugins/install/dependencies';
-import { createDownloads } from '@cinnabar/core/internal/plugins/install/download';
-import { createSizeLimit } from '@cinnabar/core/internal/plugins/install/files';
-import { readNpmConfiguration } from '@cinnabar/core/internal/plugins/install/npm-registry';
-import { readPackage } from '@cinnabar/core/internal/plugins/install/package-file';
 import { expect } from 'chai';
 import { startLocalRegistry } from '../../support/local-registry.js';
+import { openPackageHost } from '../../support/package-host.js';
+import { pluginTarball } from '../../support/plugin-package.js';
 import { packFiles } from '../../support/tarball.js';
+
+/** A server without packages that records the credentials of each request. */
+async function openRecordingServer() {
+  const credentials: (readonly [path: string | undefined, authorization: string | undefined])[] = [];
+  const server = createServer(({ url, headers }, response) => {
+    credentials.push([url, headers.authorization]);
+    response.writeHead(404).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    credentials,
+    address: `127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
 
 describe('the .npmrc of the bot’s folder', () => {
   let root: string;
@@ -19,39 +39,45 @@ describe('the .npmrc of the bot’s folder', () => {
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   it('gives its credentials to the very registry that they are for, the nearest first', async () => {
+    await using mine = await openRecordingServer();
+    await using basic = await openRecordingServer();
+    await using other = await openRecordingServer();
     const lines = [
-      '//npm.example.org:_authToken=whole',
-      `//npm.example.org/team/:_authToken="$${'{TEAM_TOKEN}'}"`,
-      '//basic.example.org/:_auth=anVkeTpzZWNyZXQ=',
+      `//${mine.address}:_authToken=whole`,
+      `//${mine.address}/team/:_authToken="$${'{TEAM_TOKEN}'}"`,
+      `//${basic.address}/:_auth=anVkeTpzZWNyZXQ=`,
+      // The address of the other server begins like this.
+      `//${other.address.slice(0, -1)}:_authToken=shorter`,
     ];
     await writeFile(join(root, '.npmrc'), lines.join('\n'));
-    const { headersOf } = await readNpmConfiguration(root, { TEAM_TOKEN: 'team' });
-    const given = (address: string) => headersOf(new URL(address)).authorization;
-    expect(given('https://npm.example.org/dice')).to.equal('Bearer whole');
-    expect(given('https://npm.example.org/team/dice')).to.equal('Bearer team');
-    expect(given('https://npm.example.org/teams/dice')).to.equal('Bearer whole');
-    expect(given('https://basic.example.org/dice')).to.equal('Basic anVkeTpzZWNyZXQ=');
-    expect(given('https://npm.example.org.example.com/dice')).to.equal(undefined);
+    await using host = await openPackageHost({ root, registry: `http://${mine.address}`, env: { TEAM_TOKEN: 'team' } });
+    for (const address of [
+      ...['dice.tgz', 'team/dice.tgz', 'teams/dice.tgz'].map((path) => `${mine.address}/${path}`),
+      `${basic.address}/dice.tgz`,
+      `${other.address}/dice.tgz`,
+    ])
+      await host.packages.prepare(`http://${address}`).catch(() => undefined);
+    expect(mine.credentials).to.deep.equal([
+      ['/dice.tgz', 'Bearer whole'],
+      ['/team/dice.tgz', 'Bearer team'],
+      ['/teams/dice.tgz', 'Bearer whole'],
+    ]);
+    expect(basic.credentials).to.deep.equal([['/dice.tgz', 'Basic anVkeTpzZWNyZXQ=']]);
+    expect(other.credentials).to.deep.equal([['/dice.tgz', undefined]]);
   });
 
   it('names the registries of dependencies, too, and is not left behind', async () => {
     await using usual = await startLocalRegistry();
     await using corporate = await startLocalRegistry();
     corporate.add(packFiles({ 'package.json': { name: '@corp/sides', version: '1.0.0' }, 'index.js': '' }));
+    usual.add(pluginTarball({ id: 'dice', packageFile: { dependencies: { '@corp/sides': '^1.0.0' } } }));
     await writeFile(join(root, '.npmrc'), `@corp:registry=${corporate.url}\n`);
-    const [folder, work] = [join(root, 'package'), join(root, 'work')];
-    await mkdir(folder);
-    const dice = { name: 'dice', version: '1.0.0', dependencies: { '@corp/sides': '^1.0.0' } };
-    await writeFile(join(folder, 'package.json'), JSON.stringify(dice));
-    const npm = await readNpmConfiguration(root, { npm_config_registry: usual.url });
-    await installDependencies(folder, await readPackage(folder, 'dice'), {
-      work,
-      cacheDir: join(root, 'cache'),
-      npm,
-      downloads: createDownloads({ trusted: new Set(npm.origins), headersOf: npm.headersOf }),
-      limit: createSizeLimit(1e6),
-    });
-    expect(await readdir(join(folder, 'node_modules', '@corp', 'sides'))).to.have.members(['package.json', 'index.js']);
-    expect(await readdir(work, { recursive: true })).not.to.include(join('dependencies', '.npmrc'));
+    await using host = await openPackageHost({ root, registry: usual.url });
+    await (await host.packages.prepare('cinnabar-plugin-dice')).install();
+    const files = await readdir(join(root, 'data', 'plugins'), { recursive: true });
+    const below = join('node_modules', '@corp', 'sides');
+    const installed = files.filter((path) => path.includes(below)).map((path) => path.slice(path.indexOf(below)));
+    expect(installed).to.have.members([below, join(below, 'package.json'), join(below, 'index.js')]);
+    expect(files.filter((path) => path.endsWith('.npmrc'))).to.deep.equal([]);
   });
 });
