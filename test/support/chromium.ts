@@ -45,10 +45,10 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
  */
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   // The page's policy blocks foreign scripts; the browser's protocol is not subject to it.
-  await page.evaluate(AXE);
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(AXE);
   const violations = async (options: object) => {
     const found: unknown = await page.evaluate(
-      `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))`,
+      `axe.run(${JSON.stringify({ ...options, resultTypes: ['violations'] })}).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))`,
     );
     return Array.isArray(found) ? found.map(String) : [];
   };
