@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import timers, { setImmediate } from 'node:timers/promises';
 import type { LocalDiscordOptions } from '@cinnabar/local-discord';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
@@ -10,11 +10,22 @@ import {
   type RESTGetAPIGatewayBotResult,
   Status,
 } from 'discord.js';
+import sinon from 'sinon';
 import { WebSocket } from 'ws';
 import { createClient, type NightCity, next, nightCity, textChannel } from './support.js';
 
+/** The pause of discord.js before it connects again, which nothing can configure. */
+const RECONNECT_MS = 500;
+
 describe('local Discord: gateway', () => {
   let city: NightCity;
+  before(() => {
+    const { setTimeout: wait } = timers;
+    sinon.replace(timers, 'setTimeout', (delayMs, value, options) =>
+      wait(delayMs === RECONNECT_MS ? 0 : delayMs, value, options),
+    );
+  });
+  after(() => sinon.restore());
   beforeEach(async () => {
     city = await nightCity();
   });
