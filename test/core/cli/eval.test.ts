@@ -83,12 +83,12 @@ describe('cinnabar eval', function () {
     });
   });
   after(() => folder[Symbol.dispose]());
-  afterEach(() => api?.[Symbol.asyncDispose]());
 
   const run = async (script: ModelScript, ...args: readonly string[]) => {
-    api = await startOpenAiStandIn({ script });
-    const env = { OPENAI_API_KEY: 'sk-local', OPENAI_BASE_URL: api.baseUrl, OPENAI_MODEL: 'gpt-5-mini' };
-    return cinnabar(['eval', folder.path, ...args], { cwd: folder.path, env });
+    await using standIn = await startOpenAiStandIn({ script });
+    api = standIn;
+    const env = { OPENAI_API_KEY: 'sk-local', OPENAI_BASE_URL: standIn.baseUrl, OPENAI_MODEL: 'gpt-5-mini' };
+    return await cinnabar(['eval', folder.path, ...args], { cwd: folder.path, env });
   };
 
   it("sends the examples and evaluations of the folder's plugin with other plugins' tools, and runs no tool", async () => {
