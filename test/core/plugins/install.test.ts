@@ -12,6 +12,8 @@ const PURGE = `context.tool({ name: 'dice_purge', description: 'Purges', input: 
 
 describe('installing plugins', () => {
   let registry: LocalRegistry;
+  /** The first host, whose Discord the others use. */
+  let world: TestHost;
   let host: TestHost;
   let packages: PluginPackages;
   let dataDir: string;
@@ -19,11 +21,13 @@ describe('installing plugins', () => {
   before(async () => {
     registry = await startLocalRegistry();
     dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-install-'));
-    host = await createTestHost({ plugins: ['admin'], dataDir, env: { npm_config_registry: registry.url } });
+    world = await createTestHost({ plugins: ['admin'], dataDir, env: { npm_config_registry: registry.url } });
+    host = world;
     packages = host.resolve(PluginPackages);
   });
   after(async () => {
     await host[Symbol.asyncDispose]();
+    await world[Symbol.asyncDispose]();
     await registry[Symbol.asyncDispose]();
     await rm(dataDir, { recursive: true, force: true });
   });
@@ -156,7 +160,7 @@ describe('installing plugins', () => {
   it('loads the same version after a restart, and none whose files were changed', async () => {
     await host.stop();
     const again = () =>
-      createTestHost({ plugins: ['admin', 'dice2'], dataDir, world: host, env: { npm_config_registry: registry.url } });
+      createTestHost({ plugins: ['admin', 'dice2'], dataDir, world, env: { npm_config_registry: registry.url } });
     {
       await using second = await again();
       expect(second.plugins.list().find(({ id }) => id === 'dice2')?.manifest.version).to.equal('1.1.0');
