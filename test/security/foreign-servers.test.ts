@@ -6,7 +6,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin, Ledger, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openHarness } from '../plugins/confirm/harness.js';
-import { ask, CHILD, call, openBench, textOf } from '../plugins/mcp/bench.js';
+import { ask, CHILD, call, openMcpHarness, textOf } from '../plugins/mcp/harness.js';
 
 const PASSWORD = 'seven-quiet-otters';
 const SECRET = 'sk-abcdefghijklmnop1234';
@@ -51,7 +51,7 @@ describe('security: MCP servers', function () {
       ...settings,
       tools: { patient: { risk: 'destructive', tier: 'admin' }, crash: { enabled: false } },
     };
-    await using host = await openBench({ child }, { plugins: [own] });
+    await using host = await openMcpHarness({ child }, { plugins: [own] });
     const tools = () =>
       new Map(
         host
@@ -84,7 +84,7 @@ describe('security: MCP servers', function () {
     const { port } = server.address() as AddressInfo;
     try {
       const url = `http://127.0.0.1:${port}/mcp`;
-      await using host = await openBench({ web: { url, tier: 'everyone' }, child: CHILD });
+      await using host = await openMcpHarness({ web: { url, tier: 'everyone' }, child: CHILD });
       const said = [
         await ask(host, '!mcp restart web'),
         textOf(await call(host, 'child_fail')),

@@ -2,8 +2,8 @@ import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { Access, type Actor, Identities, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Bench, openBench } from '../plugins/discord-tools/bench.js';
 import { CALLS } from '../plugins/discord-tools/calls.js';
+import { type Harness, openToolsHarness } from '../plugins/discord-tools/harness.js';
 import { makeThings, type Things } from '../plugins/discord-tools/things.js';
 
 const SURFACES = ['chat', 'persona', 'tasks', 'relay', 'mcp', 'command'] as const;
@@ -30,19 +30,19 @@ interface Situation {
 }
 
 describe('security: the matrix of tools, places and surfaces', () => {
-  let bench: Bench;
+  let harness: Harness;
   let situations: readonly Situation[];
 
   before(async function () {
     this.timeout(60_000);
-    bench = await openBench({ driver: createMemoryDriver() });
-    situations = await setUp(bench);
+    harness = await openToolsHarness({ driver: createMemoryDriver() });
+    situations = await setUp(harness);
   });
-  after(() => bench[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
 
   it('shows members no more than their own client would', async function () {
     this.timeout(60_000);
-    const names = bench.host
+    const names = harness.host
       .resolve(Tools)
       .list()
       .map(({ name }) => name);
@@ -50,7 +50,7 @@ describe('security: the matrix of tools, places and surfaces', () => {
     const before = situations.map(stateOf);
     const tried: Try[] = [];
     for (const situation of situations) {
-      for (const from of FROM) tried.push(...(await tryOut(bench, situation, from)));
+      for (const from of FROM) tried.push(...(await tryOut(harness, situation, from)));
     }
     const breaks = tried.flatMap(({ what, broke }) => (broke === undefined ? [] : [`${what}: ${broke}`]));
     const tries = tried.length;
@@ -68,7 +68,7 @@ interface Try {
 }
 
 /** Calls every tool from every surface, and the lists and histories outside of tools. */
-async function tryOut({ host }: Bench, situation: Situation, from: (typeof FROM)[number]): Promise<readonly Try[]> {
+async function tryOut({ host }: Harness, situation: Situation, from: (typeof FROM)[number]): Promise<readonly Try[]> {
   const { name: where, things } = situation;
   const tries: Try[] = [];
   const actors = SURFACES.map((surface) => ({ surface, actor: actorOf(situation, from, surface, host.application) }));
@@ -100,7 +100,7 @@ function actorOf(
   { name, user, here }: Situation,
   from: (typeof FROM)[number],
   surface: (typeof SURFACES)[number],
-  application: Bench['host']['application'],
+  application: Harness['host']['application'],
 ): Actor {
   const place =
     from === 'guild'
@@ -123,8 +123,8 @@ function stateOf({ things: { channel, guildId } }: Situation): unknown {
 }
 
 /** The bot has cached the memberships from when all members could still see everything. */
-async function setUp(bench: Bench): Promise<readonly Situation[]> {
-  const { host, guild, general, bob } = bench;
+async function setUp(harness: Harness): Promise<readonly Situation[]> {
+  const { host, guild, general, bob } = harness;
   const { discord, application } = host;
   const newcomer = (name: string, where: typeof guild) => {
     const user = discord.createUser({ name });
@@ -133,7 +133,7 @@ async function setUp(bench: Bench): Promise<readonly Situation[]> {
   };
   /** A set of objects that requires a role. */
   const hidden = async (role: ReturnType<typeof guild.createRole>) => {
-    const things = await makeThings(bench);
+    const things = await makeThings(harness);
     for (const channel of [things.category, things.channel, things.forum]) {
       guild.overwrite(channel, { for: guild.everyone, deny: ['ViewChannel'] });
       guild.overwrite(channel, { for: role, allow: ['ViewChannel', 'ReadMessageHistory', 'SendMessages'] });
@@ -167,7 +167,7 @@ async function setUp(bench: Bench): Promise<readonly Situation[]> {
   const ofRole = await hidden(role);
   const privately = await inThread(await hidden(role));
   const leftOne = await inThread(await hidden(role));
-  const open = await makeThings(bench);
+  const open = await makeThings(harness);
   leftOne.channel.thread?.members.set(left.id, discord.clock.now());
   for (const user of [outsider, demoted, stray, left, kicked]) user.say(general, 'hello');
   for (const user of [far, kicked]) user.say(lobby, 'hello');
@@ -196,10 +196,12 @@ async function setUp(bench: Bench): Promise<readonly Situation[]> {
     });
   }
   // The bot's cache contains their permission to see everything, which they then lose.
-  const search = await bench.call(demoted, 'discord_search_messages', { guildId: guild.id, content: ofRole.word });
+  const search = await harness.call(demoted, 'discord_search_messages', { guildId: guild.id, content: ofRole.word });
   expect(search.text).to.include(ofRole.word);
-  expect((await bench.call(left, 'discord_read_messages', { channelId: leftOne.channel.id })).status).to.equal('done');
-  expect((await bench.call(kicked, 'discord_read_messages', { channelId: open.channel.id })).status).to.equal('done');
+  expect((await harness.call(left, 'discord_read_messages', { channelId: leftOne.channel.id })).status).to.equal(
+    'done',
+  );
+  expect((await harness.call(kicked, 'discord_read_messages', { channelId: open.channel.id })).status).to.equal('done');
   guild.takeRole(demoted, role);
   guild.remove(kicked);
   leftOne.channel.thread?.members.delete(left.id);

@@ -4,7 +4,7 @@ import { say, scriptedLlm } from '@cinnabar/local-models';
 import { type Actor, MessageOrigins, PersonalDataStore, SettingsCatalog, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openHarness } from '../plugins/confirm/harness.js';
-import { openBench } from '../plugins/discord-tools/bench.js';
+import { openToolsHarness } from '../plugins/discord-tools/harness.js';
 
 const actorIn = ({ guild, general }: TestHost, user: LocalUser): Actor => ({
   userId: user.id,
@@ -14,41 +14,45 @@ const actorIn = ({ guild, general }: TestHost, user: LocalUser): Actor => ({
 
 describe('security: speaking for others', () => {
   it('is off for plain members unless admins allow it: not offered, and refused', async () => {
-    await using bench = await openBench({ speakFor: 'mod', mark: 'line' });
-    const { host, alice, mod, general } = bench;
+    await using harness = await openToolsHarness({ speakFor: 'mod', mark: 'line' });
+    const { host, alice, mod, general } = harness;
     const offered = async (user: LocalUser) =>
       (await host.resolve(Tools).offered(actorIn(host, user))).map(({ name }) => name);
     expect(await offered(alice)).not.to.include('discord_send');
     expect(await offered(mod)).to.include('discord_send');
     const said = { channelId: general.id, message: 'Hello' };
-    expect(await bench.refused(alice, 'discord_send', said)).to.include('at least a moderator');
-    await bench.done(mod, 'discord_send', said);
+    expect(await harness.refused(alice, 'discord_send', said)).to.include('at least a moderator');
+    await harness.done(mod, 'discord_send', said);
     expect(general.messages.at(-1)?.content).to.equal(`-# for <@${mod.id}>\nHello`);
     expect(general.messages.at(-1)?.mentions.users).to.deep.equal([]);
   });
 
   it('marks every part of a long text, edits, and forum posts', async () => {
-    await using bench = await openBench({ mark: 'line' });
-    const { alice, general, guild } = bench;
-    await bench.done(alice, 'discord_send', { channelId: general.id, message: 'word '.repeat(900) });
+    await using harness = await openToolsHarness({ mark: 'line' });
+    const { alice, general, guild } = harness;
+    await harness.done(alice, 'discord_send', { channelId: general.id, message: 'word '.repeat(900) });
     const parts = general.messages.slice(-3);
     for (const { content } of parts) expect(content.startsWith(`-# for <@${alice.id}>\n`)).to.equal(true);
     expect(Math.max(...parts.map(({ content }) => content.length))).to.be.at.most(2000);
     const [message] = parts;
     if (message === undefined) throw new Error('nothing was sent');
-    await bench.done(alice, 'discord_edit_message', { channelId: general.id, messageId: message.id, content: 'Less' });
+    await harness.done(alice, 'discord_edit_message', {
+      channelId: general.id,
+      messageId: message.id,
+      content: 'Less',
+    });
     expect(message.content).to.equal(`-# for <@${alice.id}>\nLess`);
-    await bench.done(bench.mod, 'discord_edit_message', {
+    await harness.done(harness.mod, 'discord_edit_message', {
       channelId: general.id,
       messageId: message.id,
       content: 'Moderated',
     });
-    expect(message.content).to.equal(`-# for <@${bench.mod.id}>\nModerated`);
-    const origins = await bench.host.resolve(MessageOrigins).of(general.id, [message.id]);
-    expect(origins.get(message.id)).to.deep.equal({ kind: 'sent-for', userId: bench.mod.id });
+    expect(message.content).to.equal(`-# for <@${harness.mod.id}>\nModerated`);
+    const origins = await harness.host.resolve(MessageOrigins).of(general.id, [message.id]);
+    expect(origins.get(message.id)).to.deep.equal({ kind: 'sent-for', userId: harness.mod.id });
     const forum = guild.createChannel({ name: 'ideas', type: 15 });
-    await bench.host.settled();
-    await bench.done(alice, 'discord_create_forum_post', { forumChannelId: forum.id, title: 'One', content: 'Text' });
+    await harness.host.settled();
+    await harness.done(alice, 'discord_create_forum_post', { forumChannelId: forum.id, title: 'One', content: 'Text' });
     const [thread] = [...guild.threads.values()].slice(-1);
     expect(thread?.messages[0]?.content).to.equal(`-# for <@${alice.id}>\nText`);
   });

@@ -2,7 +2,7 @@
 import { createHost, loadConfig } from '@cinnabar/core';
 import { createWebReader } from '@cinnabar/plugin-tasks/dist/builtin/web/reader.js';
 import { Clock, definePlugin, option, sleep, Tools, z } from '@cinnabar/sdk';
-import { CHILD } from '../../plugins/mcp/bench.js';
+import { CHILD } from '../../plugins/mcp/harness.js';
 import { CALLS } from '../hostile/documents.js';
 import { readArguments, serve } from './protocol.js';
 

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createDiscovery } from '@cinnabar/core';
-import { loaderIn } from '../../core/plugins/support/house.js';
+import { loaderIn } from '../../core/plugins/support/harness.js';
 
 export type TechniqueName = 'ours' | 'import';
 

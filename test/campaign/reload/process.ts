@@ -24,12 +24,12 @@ try {
 
 async function campaign(): Promise<CampaignResult> {
   await saveHeavyPlugin(join(dataDir, 'own', 'heavy'), 0, 'none');
-  await using house = await startCampaignHost(dataDir);
-  const { host, problems } = house;
+  await using campaign = await startCampaignHost(dataDir);
+  const { host, problems } = campaign;
   versions.note(host.plugins.owners());
   const running = host.plugins.owners().length;
   const log = (line: string) => process.stderr.write(`${line}\n`);
-  const { reloads, refusals, violations } = await playRounds(house, versions, { seed, rounds, log });
+  const { reloads, refusals, violations } = await playRounds(campaign, versions, { seed, rounds, log });
 
   const old = await excess(versions, () => 1, 'old versions');
   const left = await unloadAll(host);

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { LocalChannel } from '@cinnabar/local-discord';
 import { HostInfo, type ToolProgress, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { textOf } from '../../plugins/mcp/bench.js';
+import { textOf } from '../../plugins/mcp/harness.js';
 import { describePostgres } from '../../support/postgres.js';
 import { createClusterWorld } from './harness.js';
 

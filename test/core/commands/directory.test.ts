@@ -1,17 +1,17 @@
 import { subcommand } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Bench, createBench } from './support/bench.js';
+import { createHarness, type Harness } from './support/harness.js';
 
 const run = () => undefined;
 
 describe('the directory of commands', () => {
-  let bench: Bench;
+  let harness: Harness;
   before(async () => {
-    bench = await createBench();
-    const dice = bench.owner('dice');
-    bench.commands.command(dice, { name: 'roll', description: 'Rolls', run });
-    bench.commands.command(bench.owner('party'), { name: 'party', description: 'Lists', run });
-    bench.commands.group(dice, {
+    harness = await createHarness();
+    const dice = harness.owner('dice');
+    harness.commands.command(dice, { name: 'roll', description: 'Rolls', run });
+    harness.commands.command(harness.owner('party'), { name: 'party', description: 'Lists', run });
+    harness.commands.group(dice, {
       name: 'bag',
       description: 'Dice',
       commands: [
@@ -20,22 +20,22 @@ describe('the directory of commands', () => {
       ],
     });
   });
-  after(() => bench[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
 
   const visibleTo = async (who: { readonly id: string }) => {
-    const actor = { userId: who.id, guildId: bench.guild.id, channelId: bench.general.id };
-    return (await bench.commands.visibleTo(actor)).map((info) => info.name);
+    const actor = { userId: who.id, guildId: harness.guild.id, channelId: harness.general.id };
+    return (await harness.commands.visibleTo(actor)).map((info) => info.name);
   };
 
   it('shows what the member may run there, by full name, sorted', async () => {
-    expect(await visibleTo(bench.you)).to.deep.equal(['bag burn', 'bag open', 'party', 'roll']);
-    expect(await visibleTo(bench.alice)).to.deep.equal(['bag open', 'party', 'roll']);
+    expect(await visibleTo(harness.you)).to.deep.equal(['bag burn', 'bag open', 'party', 'roll']);
+    expect(await visibleTo(harness.alice)).to.deep.equal(['bag open', 'party', 'roll']);
   });
 
   it('leaves out plugins that are switched off', async () => {
-    bench.disabled.add('dice');
-    expect(await visibleTo(bench.you)).to.deep.equal(['party']);
-    bench.disabled.clear();
+    harness.disabled.add('dice');
+    expect(await visibleTo(harness.you)).to.deep.equal(['party']);
+    harness.disabled.clear();
   });
 
   it('knows which messages run a command', async () => {
@@ -46,17 +46,17 @@ describe('the directory of commands', () => {
       '!rol',
       'roll',
       '! party',
-      `<@${bench.app.user.id}> roll`,
-      `<@${bench.app.user.id}> hi`,
+      `<@${harness.app.user.id}> roll`,
+      `<@${harness.app.user.id}> hi`,
     ];
-    for (const content of said) bench.alice.say(bench.general, content);
-    await bench.settled();
-    const channel = bench.client.channels.cache.get(bench.general.id);
+    for (const content of said) harness.alice.say(harness.general, content);
+    await harness.settled();
+    const channel = harness.client.channels.cache.get(harness.general.id);
     if (channel?.isTextBased() !== true) throw new Error('There is no such channel.');
     const matching = channel.messages.cache
-      .filter((message) => bench.commands.matches(message))
+      .filter((message) => harness.commands.matches(message))
       .map((one) => one.content);
-    expect(matching).to.deep.equal(['!roll', '!bag', '!bag x', '! party', `<@${bench.app.user.id}> roll`]);
-    expect([...bench.ran]).to.deep.equal(matching);
+    expect(matching).to.deep.equal(['!roll', '!bag', '!bag x', '! party', `<@${harness.app.user.id}> roll`]);
+    expect([...harness.ran]).to.deep.equal(matching);
   });
 });

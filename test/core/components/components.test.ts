@@ -9,23 +9,23 @@ import {
   TextInputBuilder,
   TextInputStyle,
 } from 'discord.js';
-import { type Bench, createBench } from '../commands/support/bench.js';
+import { createHarness, type Harness } from '../commands/support/harness.js';
 
 describe('components', () => {
-  let bench: Bench;
+  let harness: Harness;
   beforeEach(async () => {
-    bench = await createBench();
+    harness = await createHarness();
   });
-  afterEach(() => bench[Symbol.asyncDispose]());
+  afterEach(() => harness[Symbol.asyncDispose]());
 
   /** Registers a component and posts a button for it. */
   async function button(definition: Partial<ComponentDefinition>, args: readonly string[] = []) {
-    const owner = bench.owner('tasks');
-    const handle = bench.components.component(owner, { name: 'stop', run: () => undefined, ...definition });
+    const owner = harness.owner('tasks');
+    const handle = harness.components.component(owner, { name: 'stop', run: () => undefined, ...definition });
     return { owner, handle, message: await post(handle, args) };
   }
   async function post(handle: ComponentHandle, args: readonly string[]) {
-    const channel = bench.client.channels.cache.get(bench.general.id);
+    const channel = harness.client.channels.cache.get(harness.general.id);
     if (channel?.isSendable() !== true) throw new Error('There is no such channel.');
     const stop = new ButtonBuilder()
       .setCustomId(handle.customId(...args))
@@ -35,13 +35,13 @@ describe('components', () => {
       content: 'Running…',
       components: [{ type: ComponentType.ActionRow, components: [stop] }],
     });
-    const message = bench.general.messagesById.get(sent.id);
+    const message = harness.general.messagesById.get(sent.id);
     if (message === undefined) throw new Error('The message did not arrive.');
     return message;
   }
-  const press = async (message: Parameters<Bench['alice']['click']>[0]) => {
-    const interaction = bench.alice.click(message, 'Stop');
-    await bench.settled();
+  const press = async (message: Parameters<Harness['alice']['click']>[0]) => {
+    const interaction = harness.alice.click(message, 'Stop');
+    await harness.settled();
     return interaction;
   };
   const said = (interaction: { messages: readonly { content: string; ephemeral: boolean }[] }) =>
@@ -68,7 +68,7 @@ describe('components', () => {
   });
 
   it('refuse arguments that do not fit in a custom id', () => {
-    const handle = bench.components.component(bench.owner('tasks'), { name: 'stop', run: () => undefined });
+    const handle = harness.components.component(harness.owner('tasks'), { name: 'stop', run: () => undefined });
     expect(() => handle.customId('x'.repeat(90))).to.throw(CinnabarError, /has 101 characters, and Discord allows 100/);
   });
 
@@ -98,18 +98,18 @@ describe('components', () => {
       },
     });
     expect(said(await press(plain.message))).to.deep.equal(['(only you) That task has ended.']);
-    expect(bench.logged).to.deep.equal([]);
+    expect(harness.logged).to.deep.equal([]);
     expect(said(await press(broken.message)).join()).to.match(/^\(only you\) Something went wrong .*`ref1`/);
-    expect(bench.logged.map((entry) => entry.message)).to.deep.equal(['component broken failed']);
+    expect(harness.logged.map((entry) => entry.message)).to.deep.equal(['component broken failed']);
   });
 
   it('say that they are stale when their plugin has gone or is switched off', async () => {
     const { owner, message } = await button({});
-    bench.disabled.add('tasks');
+    harness.disabled.add('tasks');
     expect(said(await press(message))).to.deep.equal([
       '(only you) This does not work here at the moment: the plugin behind it is switched off in this server.',
     ]);
-    bench.disabled.clear();
+    harness.disabled.clear();
     await owner.scope.close();
     expect(said(await press(message))).to.deep.equal([
       '(only you) This no longer works: the plugin behind it has been stopped or changed.',
@@ -118,8 +118,8 @@ describe('components', () => {
 
   it('leave alone what is not theirs', async () => {
     const seen: boolean[] = [];
-    bench.client.on('interactionCreate', (interaction) => {
-      seen.push(bench.components.onInteraction(interaction));
+    harness.client.on('interactionCreate', (interaction) => {
+      seen.push(harness.components.onInteraction(interaction));
       if (interaction.isButton()) void interaction.deferUpdate();
     });
     for (const id of ['a-collector-of-its-own', 'stop', 'Tasks:stop', 'tasks:', 'tasks:a b', ':stop'])
@@ -128,8 +128,8 @@ describe('components', () => {
   });
 
   it('can be modals', async () => {
-    const tasks = bench.owner('tasks');
-    const modal = bench.components.component(tasks, {
+    const tasks = harness.owner('tasks');
+    const modal = harness.components.component(tasks, {
       name: 'why',
       run: async (interaction, [task]) => {
         if (interaction.isModalSubmit()) {
@@ -149,20 +149,20 @@ describe('components', () => {
         );
       },
     });
-    const submitted = bench.alice.submit(await press(message), { Why: 'too slow' });
-    await bench.settled();
+    const submitted = harness.alice.submit(await press(message), { Why: 'too slow' });
+    await harness.settled();
     expect(said(submitted)).to.deep.equal(['7: too slow']);
   });
 
   it('are effects of their plugin, with names of their own', async () => {
-    const tasks = bench.owner('tasks');
-    const define = (name: string, owner = tasks) => bench.components.component(owner, { name, run: () => undefined });
+    const tasks = harness.owner('tasks');
+    const define = (name: string, owner = tasks) => harness.components.component(owner, { name, run: () => undefined });
     define('stop');
     expect(tasks.scope.effects).to.deep.equal(['component stop']);
     expect(() => define('stop')).to.throw(CinnabarError, /component "stop" is already registered/);
     expect(() => define('stop now')).to.throw(CinnabarError, /use letters, digits, `-` and `_`/);
-    define('stop', bench.owner('other'));
+    define('stop', harness.owner('other'));
     await tasks.scope.close();
-    define('stop', bench.owner('tasks'));
+    define('stop', harness.owner('tasks'));
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { useFolder } from './support/folder.js';
-import { createHouse, createHouseIn } from './support/house.js';
+import { createPluginHarness, createPluginHarnessIn } from './support/harness.js';
 import { testPlugin } from './support/plugins.js';
 
 const fail = () => {
@@ -9,58 +9,58 @@ const fail = () => {
 
 describe('plugins that guard tools', () => {
   it('are down where they are enabled but do not run', async () => {
-    const house = createHouse();
-    await house.boot(testPlugin('confirm', { guard: true }), testPlugin('dice'));
-    expect(house.manager.guards('1')).to.deep.equal([]);
-    await house.manager.unload('confirm');
-    expect(house.manager.guards('1')).to.deep.equal(['confirm']);
-    expect(house.manager.guards(null)).to.deep.equal(['confirm']);
-    await house.manager.load('confirm');
-    expect(house.manager.guards('1')).to.deep.equal([]);
+    const harness = createPluginHarness();
+    await harness.boot(testPlugin('confirm', { guard: true }), testPlugin('dice'));
+    expect(harness.manager.guards('1')).to.deep.equal([]);
+    await harness.manager.unload('confirm');
+    expect(harness.manager.guards('1')).to.deep.equal(['confirm']);
+    expect(harness.manager.guards(null)).to.deep.equal(['confirm']);
+    await harness.manager.load('confirm');
+    expect(harness.manager.guards('1')).to.deep.equal([]);
   });
 
   it('are down when they fail to start', async () => {
-    const house = createHouse();
-    await house.boot(testPlugin('confirm', { guard: true, setup: fail }));
-    expect(house.manager.guards('1')).to.deep.equal(['confirm']);
+    const harness = createPluginHarness();
+    await harness.boot(testPlugin('confirm', { guard: true, setup: fail }));
+    expect(harness.manager.guards('1')).to.deep.equal(['confirm']);
   });
 
   it('do not count in a guild that has switched them off, or where they are off by default', async () => {
-    const house = createHouse();
-    await house.boot(
+    const harness = createPluginHarness();
+    await harness.boot(
       testPlugin('confirm', { guard: true, setup: fail }),
       testPlugin('shy', { guard: true, enabledByDefault: false, setup: fail }),
     );
-    await house.manager.disable('1', 'confirm');
-    await house.manager.enable('2', 'shy');
-    expect(house.manager.guards('1')).to.deep.equal([]);
-    expect(house.manager.guards('2')).to.deep.equal(['confirm', 'shy']);
+    await harness.manager.disable('1', 'confirm');
+    await harness.manager.enable('2', 'shy');
+    expect(harness.manager.guards('1')).to.deep.equal([]);
+    expect(harness.manager.guards('2')).to.deep.equal(['confirm', 'shy']);
   });
 
   it('do not guard when the configuration switches them off by name', async () => {
-    const house = createHouse({ disabled: ['confirm'] });
-    await house.boot(testPlugin('confirm', { guard: true }));
-    expect(house.manager.guards('1')).to.deep.equal([]);
+    const harness = createPluginHarness({ disabled: ['confirm'] });
+    await harness.boot(testPlugin('confirm', { guard: true }));
+    expect(harness.manager.guards('1')).to.deep.equal([]);
   });
 
   it('stay guards over a reload that fails, and are none when a new version says so', async () => {
-    const house = createHouse();
-    await house.boot(testPlugin('confirm', { guard: true }));
-    house.manager.add(testPlugin('confirm', { version: '2.0.0', setup: fail }), { path: '(memory)' });
-    await house.manager.reload('confirm').catch(() => undefined);
-    expect(house.guards.known).to.deep.equal([{ id: 'confirm', enabledByDefault: true }]);
-    house.manager.add(testPlugin('confirm', { version: '2.0.0' }), { path: '(memory)' });
-    await house.manager.reload('confirm');
-    expect(house.guards.known).to.deep.equal([]);
-    await house.manager.unload('confirm');
-    expect(house.manager.guards('1')).to.deep.equal([]);
+    const harness = createPluginHarness();
+    await harness.boot(testPlugin('confirm', { guard: true }));
+    harness.manager.add(testPlugin('confirm', { version: '2.0.0', setup: fail }), { path: '(memory)' });
+    await harness.manager.reload('confirm').catch(() => undefined);
+    expect(harness.guards.known).to.deep.equal([{ id: 'confirm', enabledByDefault: true }]);
+    harness.manager.add(testPlugin('confirm', { version: '2.0.0' }), { path: '(memory)' });
+    await harness.manager.reload('confirm');
+    expect(harness.guards.known).to.deep.equal([]);
+    await harness.manager.unload('confirm');
+    expect(harness.manager.guards('1')).to.deep.equal([]);
   });
 
   it('are remembered over a restart, even when nothing is left of them; a guild can switch them off', async () => {
-    const before = createHouse();
+    const before = createPluginHarness();
     await before.boot(testPlugin('confirm', { guard: true }));
     await before.manager.stop();
-    const after = createHouse({ guards: before.guards });
+    const after = createPluginHarness({ guards: before.guards });
     await after.boot();
     expect(after.manager.guards('1')).to.deep.equal(['confirm']);
     expect(after.manager.enabledIn('1', 'confirm')).to.equal(true);
@@ -70,7 +70,7 @@ describe('plugins that guard tools', () => {
 
   describe('on disk', () => {
     const folder = useFolder();
-    const createDiskHouse = () => createHouseIn(folder.at());
+    const createDiskHarness = () => createPluginHarnessIn(folder.at());
     const manifest = (cinnabar: object) => ({ name: 'plugin-confirm', main: 'index.ts', cinnabar });
 
     it('are guards when their package says so, though they have never been built', async () => {
@@ -78,9 +78,9 @@ describe('plugins that guard tools', () => {
         'plugins/confirm/package.json': manifest({ guard: true }),
         'plugins/confirm/index.ts': 'export default {{',
       });
-      const house = createDiskHouse();
-      await house.boot();
-      expect(house.manager.guards('1')).to.deep.equal(['confirm']);
+      const harness = createDiskHarness();
+      await harness.boot();
+      expect(harness.manager.guards('1')).to.deep.equal(['confirm']);
     });
 
     it('guard under the id of their manifest once that is known', async () => {
@@ -93,25 +93,25 @@ describe('plugins that guard tools', () => {
             setup: () => undefined,
           });`,
       });
-      const house = createDiskHouse();
-      await house.boot();
-      expect(house.guards.known).to.deep.equal([{ id: 'ask-first', enabledByDefault: true }]);
-      expect(house.manager.guards('1')).to.deep.equal([]);
+      const harness = createDiskHarness();
+      await harness.boot();
+      expect(harness.guards.known).to.deep.equal([{ id: 'ask-first', enabledByDefault: true }]);
+      expect(harness.manager.guards('1')).to.deep.equal([]);
     });
   });
 
   it('are taken from those that load when the list cannot be read', async () => {
-    const house = createHouse({
+    const harness = createPluginHarness({
       guards: {
         get known(): never {
           throw new Error('corrupt');
         },
       },
     });
-    await house.boot(testPlugin('confirm', { guard: true }));
-    expect(house.manager.guards('1')).to.deep.equal([]);
-    expect(house.complaints.join()).to.include('cannot be read');
-    await house.manager.unload('confirm');
-    expect(house.manager.guards('1')).to.deep.equal(['confirm']);
+    await harness.boot(testPlugin('confirm', { guard: true }));
+    expect(harness.manager.guards('1')).to.deep.equal([]);
+    expect(harness.complaints.join()).to.include('cannot be read');
+    await harness.manager.unload('confirm');
+    expect(harness.manager.guards('1')).to.deep.equal(['confirm']);
   });
 });

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { countSyncs } from '../../support/file-syncs.js';
 import { codedError } from './support/expect-error.js';
 import { useFolder } from './support/folder.js';
-import { loaderIn } from './support/house.js';
+import { loaderIn } from './support/harness.js';
 
 /** A plugin whose `setup` returns the value of an expression. */
 const source = (expression: string, before = '') => `

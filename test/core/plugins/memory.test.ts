@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { watchVersions } from '../../support/trial-host.js';
 import { useFolder } from './support/folder.js';
-import { createHouseIn } from './support/house.js';
+import { createPluginHarnessIn } from './support/harness.js';
 
 const dice = (version: number) => `
 import { definePlugin } from '@cinnabar/sdk';
@@ -26,7 +26,7 @@ describe('the memory that plugins take', () => {
 
   it('is free again when they are reloaded, also in vain, and when they are unloaded', async () => {
     await folder.write({ 'plugins/dice/index.ts': dice(1) });
-    const { manager } = createHouseIn(folder.at(), { onStart: (owner) => versions.note([owner]) });
+    const { manager } = createPluginHarnessIn(folder.at(), { onStart: (owner) => versions.note([owner]) });
     await manager.boot();
     for (const version of [2, 3, 4]) {
       await folder.write({ 'plugins/dice/index.ts': dice(version) });

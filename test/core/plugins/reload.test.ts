@@ -1,7 +1,7 @@
 import { definePlugin, defineToken, type Plugin, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { codedError } from './support/expect-error.js';
-import { createHouse, type House } from './support/house.js';
+import { createPluginHarness, type PluginHarness } from './support/harness.js';
 import { type TestPlugin, testPlugin, turn } from './support/plugins.js';
 
 const A = defineToken<unknown>('test.a');
@@ -12,10 +12,10 @@ const fail = () => {
 };
 
 describe('reloading a plugin', () => {
-  let house: House;
+  let harness: PluginHarness;
   let log: string[];
   beforeEach(() => {
-    house = createHouse();
+    harness = createPluginHarness();
     log = [];
   });
 
@@ -33,12 +33,12 @@ describe('reloading a plugin', () => {
     });
   const reload = (next: Plugin) => {
     log.length = 0;
-    house.manager.add(next, { path: '(memory)' });
-    return house.manager.reload(next.manifest.id);
+    harness.manager.add(next, { path: '(memory)' });
+    return harness.manager.reload(next.manifest.id);
   };
 
   it('stops the old version, starts the new one, and says from what to what', async () => {
-    await house.boot(noted('dice', '1.0.0'));
+    await harness.boot(noted('dice', '1.0.0'));
     expect(await reload(noted('dice', '1.1.0'))).to.deep.equal({
       id: 'dice',
       from: '1.0.0',
@@ -46,7 +46,7 @@ describe('reloading a plugin', () => {
       changes: [],
     });
     expect(log).to.deep.equal(['dice 1.0.0 stops', 'dice 1.1.0 starts']);
-    expect(house.manager.list()[0]?.manifest.version).to.equal('1.1.0');
+    expect(harness.manager.list()[0]?.manifest.version).to.equal('1.1.0');
   });
 
   it('says what has changed: commands, listeners, settings, intents', async () => {
@@ -60,7 +60,7 @@ describe('reloading a plugin', () => {
         },
       });
     const sides = z.number().default(6);
-    await house.boot(version(z.object({ sides, old: z.string().optional() }), ['roll', 'toss'], []));
+    await harness.boot(version(z.object({ sides, old: z.string().optional() }), ['roll', 'toss'], []));
     const next = version(
       z.object({ sides: sides.default(20), fresh: z.boolean().default(true) }),
       ['roll', 'flip', 'draw'],
@@ -80,28 +80,28 @@ describe('reloading a plugin', () => {
   });
 
   it('starts the old version again when the new one throws, and says why', async () => {
-    await house.boot(noted('dice', '1.2.0'));
+    await harness.boot(noted('dice', '1.2.0'));
     const sentence = await codedError('CINNABAR_PLUGIN_RELOAD', reload(noted('dice', '2.0.0', { setup: fail })));
     expect(sentence).to.equal(
       'The plugin "dice" was not reloaded. The plugin "dice" failed to start: no luck. Still running 1.2.0.',
     );
     expect(log).to.deep.equal(['dice 1.2.0 stops', 'dice 2.0.0 starts', 'dice 2.0.0 stops', 'dice 1.2.0 starts']);
-    expect(house.manager.list()[0]).to.include({ state: 'running' });
-    expect(house.manager.list()[0]?.manifest.version).to.equal('1.2.0');
+    expect(harness.manager.list()[0]).to.include({ state: 'running' });
+    expect(harness.manager.list()[0]?.manifest.version).to.equal('1.2.0');
   });
 
   it('starts the old version again when the new one hangs', async () => {
-    await house.boot(noted('dice', '1.2.0'));
+    await harness.boot(noted('dice', '1.2.0'));
     const reloaded = codedError('CINNABAR_PLUGIN_RELOAD', reload(noted('dice', '2.0.0', { setup: never })));
     await turn();
-    house.clock.advance(30_000);
+    harness.clock.advance(30_000);
     expect(await reloaded).to.include('took longer than 30 s to start. Still running 1.2.0.');
     expect(log).to.deep.equal(['dice 1.2.0 stops', 'dice 2.0.0 starts', 'dice 2.0.0 stops', 'dice 1.2.0 starts']);
   });
 
   it('says both when the old version does not start again either', async () => {
     let starts = 0;
-    await house.boot(
+    await harness.boot(
       noted('dice', '1.2.0', {
         setup: () => {
           starts += 1;
@@ -111,35 +111,38 @@ describe('reloading a plugin', () => {
     );
     const sentence = await codedError('CINNABAR_PLUGIN_SETUP', reload(noted('dice', '2.0.0', { setup: fail })));
     expect(sentence).to.include('no luck').and.include('Version 1.2.0 did not start again either');
-    expect(house.states().dice).to.equal('failed');
+    expect(harness.states().dice).to.equal('failed');
   });
 
   it('stops dependents before and starts them after, whether or not the new version is any good', async () => {
-    await house.boot(noted('a', '1.0.0', { provides: [A] }), noted('user', '1.0.0', { inject: { a: A } }));
+    await harness.boot(noted('a', '1.0.0', { provides: [A] }), noted('user', '1.0.0', { inject: { a: A } }));
     await reload(noted('a', '2.0.0', { provides: [A] }));
     expect(log).to.deep.equal(['user 1.0.0 stops', 'a 1.0.0 stops', 'a 2.0.0 starts', 'user 1.0.0 starts']);
     await codedError('CINNABAR_PLUGIN_RELOAD', reload(noted('a', '3.0.0', { provides: [A], setup: fail })));
     expect(log.at(-1)).to.equal('user 1.0.0 starts');
-    expect(house.states()).to.deep.equal({ a: 'running', user: 'running' });
+    expect(harness.states()).to.deep.equal({ a: 'running', user: 'running' });
   });
 
   it('gives dependents the new service', async () => {
     const seen: unknown[] = [];
     const user = testPlugin('user', { inject: { a: A }, setup: ({ services }) => void seen.push(services.a) });
-    await house.boot(noted('a', '1.0.0', { provides: [A] }), user);
+    await harness.boot(noted('a', '1.0.0', { provides: [A] }), user);
     await reload(noted('a', '2.0.0', { provides: [A] }));
     expect(seen).to.deep.equal([{ version: '1.0.0' }, { version: '2.0.0' }]);
   });
 
   it('refuses, before anything stops, a new version that needs what is not there', async () => {
-    await house.boot(noted('dice', '1.2.0'));
+    await harness.boot(noted('dice', '1.2.0'));
     const sentence = await codedError('CINNABAR_PLUGIN_RELOAD', reload(noted('dice', '2.0.0', { inject: { a: A } })));
     expect(sentence).to.include('needs test.a, which no loaded plugin provides. Still running 1.2.0.');
     expect(log).to.deep.equal([]);
   });
 
   it('refuses, before anything stops, a new version that needs its own dependents', async () => {
-    await house.boot(noted('a', '1.0.0', { provides: [A] }), noted('b', '1.0.0', { inject: { a: A }, provides: [B] }));
+    await harness.boot(
+      noted('a', '1.0.0', { provides: [A] }),
+      noted('b', '1.0.0', { inject: { a: A }, provides: [B] }),
+    );
     const next = noted('a', '2.0.0', { provides: [A], inject: { b: B } });
     expect(await codedError('CINNABAR_PLUGIN_RELOAD', reload(next))).to.include('a → b → a');
     expect(log).to.deep.equal([]);
@@ -147,53 +150,53 @@ describe('reloading a plugin', () => {
 
   it('refuses a new version that takes away what a required plugin needs', async () => {
     const admin = testPlugin('admin', { inject: { a: A }, required: true });
-    await house.boot(noted('a', '1.0.0', { provides: [A] }), admin);
+    await harness.boot(noted('a', '1.0.0', { provides: [A] }), admin);
     const sentence = await codedError('CINNABAR_PLUGIN_RELOAD', reload(noted('a', '2.0.0')));
     expect(sentence).to.include('"admin" needs it. Still running 1.0.0.');
-    expect(house.states()).to.deep.equal({ a: 'running', admin: 'running' });
+    expect(harness.states()).to.deep.equal({ a: 'running', admin: 'running' });
   });
 
   it('lets the old version finish for 10 s, then cancels it', async () => {
-    await house.boot(
+    await harness.boot(
       noted('dice', '1.0.0', { setup: ({ signal }) => signal.addEventListener('abort', () => log.push('aborted')) }),
     );
-    house.busy.add('dice');
+    harness.busy.add('dice');
     const reloaded = reload(noted('dice', '1.1.0'));
     await turn();
-    house.clock.advance(9_999);
+    harness.clock.advance(9_999);
     await turn();
     expect(log).to.deep.equal([]);
-    house.clock.advance(1);
+    harness.clock.advance(1);
     await reloaded;
     expect(log).to.deep.equal(['aborted', 'dice 1.0.0 stops', 'dice 1.1.0 starts']);
   });
 
   it('takes a plugin that failed before as it is now', async () => {
-    await house.boot(noted('dice', '1.0.0', { setup: fail }));
+    await harness.boot(noted('dice', '1.0.0', { setup: fail }));
     await reload(noted('dice', '1.0.1'));
-    expect(house.states().dice).to.equal('running');
+    expect(harness.states().dice).to.equal('running');
     await codedError('CINNABAR_PLUGIN_RELOAD', reload(noted('dice', '1.0.2', { setup: fail })));
   });
 
   it('says why a plugin that failed before fails again', async () => {
-    await house.boot(noted('dice', '1.0.0', { setup: fail }));
+    await harness.boot(noted('dice', '1.0.0', { setup: fail }));
     expect(await codedError('CINNABAR_PLUGIN_SETUP', reload(noted('dice', '1.0.1', { setup: fail })))).to.equal(
       'The plugin "dice" failed to start: no luck',
     );
   });
 
   it('refuses what is not loaded', async () => {
-    await house.boot(noted('dice', '1.0.0'));
-    await house.manager.unload('dice');
-    expect(await codedError('CINNABAR_PLUGIN_STATE', house.manager.reload('dice'))).to.equal(
+    await harness.boot(noted('dice', '1.0.0'));
+    await harness.manager.unload('dice');
+    expect(await codedError('CINNABAR_PLUGIN_STATE', harness.manager.reload('dice'))).to.equal(
       'The plugin "dice" is not loaded.',
     );
   });
 
   it('does one thing at a time, in the order in which it was asked', async () => {
-    await house.boot(noted('dice', '1.0.0', { setup: turn }));
+    await harness.boot(noted('dice', '1.0.0', { setup: turn }));
     log.length = 0;
-    const { manager } = house;
+    const { manager } = harness;
     await Promise.all([manager.reload('dice'), manager.reload('dice'), manager.unload('dice')]);
     expect(log).to.deep.equal([
       'dice 1.0.0 stops',

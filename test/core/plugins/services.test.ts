@@ -1,14 +1,14 @@
 import { CinnabarError, defineToken, optional, type Token } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { runOf } from '../../support/owners.js';
-import { createHouse } from './support/house.js';
+import { createPluginHarness } from './support/harness.js';
 import { testPlugin } from './support/plugins.js';
 
 const A = defineToken<{ readonly name: string }>('test.a');
 const B = defineToken<{ readonly name: string }>('test.b');
 const HOST = defineToken<{ readonly name: string }>('test.host');
 function setUp() {
-  const { services, hostServices } = createHouse();
+  const { services, hostServices } = createPluginHarness();
   hostServices.register(HOST.id, { useValue: { name: 'host' } });
   const owner = (id: string, provides: readonly Token<unknown>[]) => runOf(testPlugin(id, { provides }));
   return { services, owner, host: hostServices };

@@ -1,27 +1,27 @@
 import { CinnabarError, type Turn, UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import type { Run } from '../../support/owners.js';
-import { type Bench, createBench } from '../commands/support/bench.js';
+import { createHarness, type Harness } from '../commands/support/harness.js';
 
 describe('responders', () => {
-  let bench: Bench;
-  let room: Bench['responders'];
+  let harness: Harness;
+  let room: Harness['responders'];
   let owner: Run;
   beforeEach(async () => {
-    bench = await createBench();
-    room = bench.responders;
-    owner = bench.owner('chat');
+    harness = await createHarness();
+    room = harness.responders;
+    owner = harness.owner('chat');
   });
-  afterEach(() => bench[Symbol.asyncDispose]());
+  afterEach(() => harness[Symbol.asyncDispose]());
 
   const register = (respond: (turn: Turn) => Promise<void> = async () => undefined, name = 'chat') =>
     room.responder(owner, { name, description: 'Talks', respond });
 
   /** A message in the general channel. */
   async function turn(): Promise<Turn> {
-    const { id } = bench.alice.say(bench.general, 'hello');
-    await bench.settled();
-    const channel = bench.client.channels.cache.get(bench.general.id);
+    const { id } = harness.alice.say(harness.general, 'hello');
+    await harness.settled();
+    const channel = harness.client.channels.cache.get(harness.general.id);
     if (channel?.isSendable() !== true || channel.isDMBased()) throw new Error('There is no such channel.');
     const message = await channel.messages.fetch(id);
     return {
@@ -29,7 +29,7 @@ describe('responders', () => {
       trigger: 'mention',
       text: message.content,
       earlier: [],
-      actor: { userId: message.author.id, guildId: bench.guild.id, channelId: channel.id },
+      actor: { userId: message.author.id, guildId: harness.guild.id, channelId: channel.id },
       user: message.author,
       member: message.member,
       guild: channel.guild,
@@ -44,22 +44,22 @@ describe('responders', () => {
   it('are listed by name where their plugin is enabled', () => {
     register();
     register(undefined, 'agent');
-    expect(room.list(bench.guild.id)).to.deep.equal([
+    expect(room.list(harness.guild.id)).to.deep.equal([
       { name: 'agent', description: 'Talks', plugin: 'chat', batches: false },
       { name: 'chat', description: 'Talks', plugin: 'chat', batches: false },
     ]);
-    bench.disabled.add('chat');
-    expect(room.list(bench.guild.id)).to.deep.equal([]);
+    harness.disabled.add('chat');
+    expect(room.list(harness.guild.id)).to.deep.equal([]);
   });
 
   it('get the turn, and count as work under way until they have answered it', async () => {
     register(async ({ text, reply }) => {
-      expect(bench.boundary.inFlight('chat')).to.equal(1);
+      expect(harness.boundary.inFlight('chat')).to.equal(1);
       await reply(`You said ${text}.`);
     });
     await room.respond('chat', await turn());
-    expect(bench.boundary.inFlight('chat')).to.equal(0);
-    await bench.discord.expectMessage({ content: 'You said hello.' });
+    expect(harness.boundary.inFlight('chat')).to.equal(0);
+    await harness.discord.expectMessage({ content: 'You said hello.' });
   });
 
   it('pass their errors to the caller', async () => {
@@ -68,7 +68,7 @@ describe('responders', () => {
     });
     const failure = await room.respond('chat', await turn()).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(UserError);
-    expect(bench.boundary.inFlight()).to.equal(0);
+    expect(harness.boundary.inFlight()).to.equal(0);
   });
 
   it('are unknown when they are not registered, switched off, or gone', async () => {
@@ -79,9 +79,9 @@ describe('responders', () => {
       return failure instanceof CinnabarError ? failure.code : failure;
     };
     expect(await code('relay')).to.equal('CINNABAR_RESPONDER_UNKNOWN');
-    bench.disabled.add('chat');
+    harness.disabled.add('chat');
     expect(await code('chat')).to.equal('CINNABAR_RESPONDER_UNKNOWN');
-    bench.disabled.clear();
+    harness.disabled.clear();
     expect(await code('chat')).to.equal(undefined);
     await owner.scope.close();
     expect(await code('chat')).to.equal('CINNABAR_RESPONDER_UNKNOWN');

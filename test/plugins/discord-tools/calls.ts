@@ -1,4 +1,4 @@
-import type { Input } from './bench.js';
+import type { Input } from './harness.js';
 import type { Things } from './things.js';
 
 /** A call on a set of objects, and the members who may make it. */

@@ -1,6 +1,6 @@
 import { definePlugin, RESULT_CHARACTERS, Tools, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Bench, openBench } from './bench.js';
+import { type Harness, openToolsHarness } from './harness.js';
 
 /** Returns 204,000 characters, or fails with an error of that length. */
 const library = definePlugin({
@@ -20,17 +20,17 @@ const library = definePlugin({
 });
 
 describe('long results of tools', () => {
-  let bench: Bench;
+  let harness: Harness;
   before(async () => {
-    bench = await openBench({ plugins: ['discord-tools', library] });
-    for (let n = 1; n <= 60; n += 1) bench.alice.say(bench.general, `line ${n} ${'.'.repeat(900)}`);
-    await bench.host.settled();
+    harness = await openToolsHarness({ plugins: ['discord-tools', library] });
+    for (let n = 1; n <= 60; n += 1) harness.alice.say(harness.general, `line ${n} ${'.'.repeat(900)}`);
+    await harness.host.settled();
   });
-  after(() => bench[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
   const numbersIn = (text: string) => [...text.matchAll(/^> line (\d+)/gm)].map(([, n]) => Number(n));
 
   it('of a channel keep the newest messages, and say how to read on, until all are read', async () => {
-    const { alice, general, done } = bench;
+    const { alice, general, done } = harness;
     const seen: number[] = [];
     let before: string | undefined;
     for (let page = 0; page < 10; page += 1) {
@@ -46,7 +46,7 @@ describe('long results of tools', () => {
   });
 
   it('read forwards go on from the oldest', async () => {
-    const { alice, general, done } = bench;
+    const { alice, general, done } = harness;
     const first = general.messages.find(({ content }) => content.startsWith('line 1 '))?.id;
     const text = await done(alice, 'discord_read_messages', { channelId: general.id, limit: 100, after: first });
     expect(numbersIn(text)[0]).to.equal(2);
@@ -56,7 +56,7 @@ describe('long results of tools', () => {
   });
 
   it('of a search say at which offset to go on', async () => {
-    const { alice, guild, done } = bench;
+    const { alice, guild, done } = harness;
     const input = { guildId: guild.id, content: 'line', limit: 100 };
     const text = await done(alice, 'discord_search_messages', input);
     expect(text.length).to.be.at.most(RESULT_CHARACTERS);
@@ -67,7 +67,7 @@ describe('long results of tools', () => {
   });
 
   it('never hold more than their caller takes, whatever the tool', async () => {
-    const { host, alice, general, guild } = bench;
+    const { host, alice, general, guild } = harness;
     const actor = { userId: alice.id, guildId: guild.id, channelId: general.id };
     const call = (name: string, mostCharacters?: number) =>
       host.resolve(Tools).invoke({

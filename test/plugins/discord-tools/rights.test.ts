@@ -1,18 +1,18 @@
 import { Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Bench, openBench } from './bench.js';
 import { CALLS } from './calls.js';
+import { type Harness, openToolsHarness } from './harness.js';
 import { makeThings } from './things.js';
 
 describe('discord-tools: who may use what', () => {
-  let bench: Bench;
+  let harness: Harness;
   before(async () => {
-    bench = await openBench();
+    harness = await openToolsHarness();
   });
-  after(() => bench[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
 
   it('covers every tool', () => {
-    const names = bench.host
+    const names = harness.host
       .resolve(Tools)
       .list()
       .map(({ name }) => name);
@@ -21,14 +21,14 @@ describe('discord-tools: who may use what', () => {
 
   for (const [tool, { plain, input }] of Object.entries(CALLS)) {
     it(`${tool}: ${plain ? 'every member' : 'moderators'}, and nobody from elsewhere`, async () => {
-      const things = await makeThings(bench);
-      const { alice, mod, stranger } = bench;
+      const things = await makeThings(harness);
+      const { alice, mod, stranger } = harness;
 
-      expect((await bench.call(stranger, tool, input(things))).status, 'a stranger').to.equal('denied');
-      const asPlain = await bench.call(alice, tool, input(things));
+      expect((await harness.call(stranger, tool, input(things))).status, 'a stranger').to.equal('denied');
+      const asPlain = await harness.call(alice, tool, input(things));
       if (plain) expect(asPlain.status, asPlain.text).to.equal('done');
       else expect(asPlain.status, 'a plain member').to.not.equal('done');
-      const asModerator = await bench.call(mod, tool, input(things));
+      const asModerator = await harness.call(mod, tool, input(things));
       expect(asModerator.status, asModerator.text).to.equal('done');
     });
   }

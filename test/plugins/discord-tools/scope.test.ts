@@ -1,7 +1,7 @@
 import { Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Bench, type Input, letIn, openBench } from './bench.js';
 import { CALLS } from './calls.js';
+import { type Harness, type Input, letIn, openToolsHarness } from './harness.js';
 import { makeThings, type Things } from './things.js';
 
 const AGENT = 'test:aurora';
@@ -16,7 +16,7 @@ const LOOKING_OVER = [
 ] as const;
 
 /** Indirect ways to objects out of scope, in addition to the plain call in `CALLS`. */
-const ROUNDABOUT: Readonly<Record<string, (secret: Things, bench: Bench) => readonly Input[]>> = {
+const ROUNDABOUT: Readonly<Record<string, (secret: Things, harness: Harness) => readonly Input[]>> = {
   discord_send: ({ channel, message, thread }, { general }) => [
     { channelId: `<#${channel.id}>`, message: 'hi' },
     { channelId: link(channel), message: 'hi' },
@@ -77,17 +77,17 @@ const ROUNDABOUT: Readonly<Record<string, (secret: Things, bench: Bench) => read
 };
 
 describe('discord-tools: an agent with a grant for #general only', () => {
-  let bench: Bench;
+  let harness: Harness;
   before(async () => {
-    bench = await openBench();
-    await letIn(bench, AGENT, [bench.general.id]);
+    harness = await openToolsHarness();
+    await letIn(harness, AGENT, [harness.general.id]);
   });
-  after(() => bench[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
 
-  const asAgent = (tool: string, input: Input) => bench.call(bench.owner, tool, input, { identity: AGENT });
+  const asAgent = (tool: string, input: Input) => harness.call(harness.owner, tool, input, { identity: AGENT });
 
   it('is asked about every tool', () => {
-    const names = bench.host
+    const names = harness.host
       .resolve(Tools)
       .list()
       .map(({ name }) => name);
@@ -95,7 +95,7 @@ describe('discord-tools: an agent with a grant for #general only', () => {
   });
 
   it('can use its tools in #general', async () => {
-    const { general, bob } = bench;
+    const { general, bob } = harness;
     const message = bob.say(general, 'good morning');
     for (const [tool, input] of [
       ['discord_send', { channelId: general.id, message: 'hello', replyToMessageId: message.id }],
@@ -103,43 +103,43 @@ describe('discord-tools: an agent with a grant for #general only', () => {
       ['discord_add_reaction', { channelId: general.id, messageId: message.id, emoji: '👍' }],
       ['discord_pin_message', { channelId: general.id, messageId: message.id }],
       ['discord_create_thread', { channelId: general.id, name: 'side', messageId: message.id }],
-      ['discord_search_messages', { guildId: bench.guild.id, content: 'morning' }],
+      ['discord_search_messages', { guildId: harness.guild.id, content: 'morning' }],
     ] as const) {
       const { status, text } = await asAgent(tool, input);
       expect(status, `${tool}: ${text}`).to.equal('done');
     }
-    expect((await asAgent('discord_search_messages', { guildId: bench.guild.id, content: 'morning' })).text).to.contain(
-      'good morning',
-    );
+    expect(
+      (await asAgent('discord_search_messages', { guildId: harness.guild.id, content: 'morning' })).text,
+    ).to.contain('good morning');
   });
 
   for (const [tool, { input }] of Object.entries(CALLS)) {
     it(`gets nothing beyond it through ${tool}, nor learns whether there is something`, async () => {
-      const secret = await makeThings(bench);
-      const before = worldOf(bench);
+      const secret = await makeThings(harness);
+      const before = worldOf(harness);
       const looksOver = LOOKING_OVER.some((name) => name === tool);
 
-      for (const attempt of [input(secret), ...(ROUNDABOUT[tool]?.(secret, bench) ?? [])]) {
+      for (const attempt of [input(secret), ...(ROUNDABOUT[tool]?.(secret, harness) ?? [])]) {
         const { status, text } = await asAgent(tool, attempt);
         const named = JSON.stringify(attempt);
         expect(text, named).to.not.contain(secret.word);
         for (const id of idsOf(secret)) if (!named.includes(id)) expect(text, named).to.not.contain(id);
         if (!looksOver) expect(status, `${named}: ${text}`).to.not.equal('done');
-        const invented = await asAgent(tool, inventIds(attempt, [secret.guildId, bench.general.id]));
+        const invented = await asAgent(tool, inventIds(attempt, [secret.guildId, harness.general.id]));
         const answers = [{ status, text }, invented].map((one) => `${one.status}: ${withoutIds(one.text)}`);
         expect(answers[0], named).to.equal(answers[1]);
       }
-      expect(worldOf(bench), 'the world').to.deep.equal(before);
+      expect(worldOf(harness), 'the world').to.deep.equal(before);
 
       // The same call is valid for the member for whom the agent acts.
-      const { status, text } = await bench.call(bench.owner, tool, input(secret));
+      const { status, text } = await harness.call(harness.owner, tool, input(secret));
       expect(status, text).to.equal('done');
     });
   }
 
   it('moves nothing of its own to where it may not go', async () => {
-    const secret = await makeThings(bench);
-    const { general, guild } = bench;
+    const secret = await makeThings(harness);
+    const { general, guild } = harness;
     const made = await asAgent('discord_create_webhook', { channelId: general.id, name: 'own hook' });
     const [webhook] = made.text.match(REAL_ID) ?? [];
 
@@ -156,9 +156,9 @@ describe('discord-tools: an agent with a grant for #general only', () => {
   });
 
   it('has, with a grant for a category, the channels there, and creates new ones only there', async () => {
-    const { guild, general } = bench;
-    const things = await makeThings(bench);
-    await letIn(bench, AGENT, [things.category.id]);
+    const { guild, general } = harness;
+    const things = await makeThings(harness);
+    await letIn(harness, AGENT, [things.category.id]);
     for (const channelId of [things.channel.id, things.thread.id, things.post.id]) {
       expect((await asAgent('discord_read_messages', { channelId })).text).to.contain(things.word);
     }
@@ -171,8 +171,8 @@ describe('discord-tools: an agent with a grant for #general only', () => {
   });
 
   it('has what its user has, with a grant for everything', async () => {
-    await letIn(bench, AGENT, 'all');
-    const things = await makeThings(bench);
+    await letIn(harness, AGENT, 'all');
+    const things = await makeThings(harness);
     for (const tool of ['discord_list_roles', 'discord_list_members', 'discord_read_messages', 'discord_assign_role']) {
       const { status, text } = await asAgent(tool, CALLS[tool]?.input(things) ?? {});
       expect(status, text).to.equal('done');
@@ -180,10 +180,10 @@ describe('discord-tools: an agent with a grant for #general only', () => {
   });
 
   it('loses it all when its grant is taken back', async () => {
-    await letIn(bench, AGENT, []);
-    const { status } = await asAgent('discord_read_messages', { channelId: bench.general.id });
+    await letIn(harness, AGENT, []);
+    const { status } = await asAgent('discord_read_messages', { channelId: harness.general.id });
     expect(status).to.equal('denied');
-    await letIn(bench, AGENT, [bench.general.id]);
+    await letIn(harness, AGENT, [harness.general.id]);
   });
 });
 
@@ -193,7 +193,7 @@ function link(channel: Things['channel'], message?: Things['message']): string {
 }
 
 /** Everything outside of #general that a tool could change. */
-function worldOf({ guild, general }: Bench): unknown {
+function worldOf({ guild, general }: Harness): unknown {
   const channels = [...guild.channels.values(), ...guild.threads.values()].filter(
     (channel) => channel !== general && channel.parent !== general,
   );

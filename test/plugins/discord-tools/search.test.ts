@@ -1,15 +1,15 @@
 import type { LocalChannel, LocalMessage } from '@cinnabar/local-discord';
 import { expect } from 'chai';
-import { type Bench, openBench } from './bench.js';
+import { type Harness, openToolsHarness } from './harness.js';
 
 describe('discord-tools: searching messages', () => {
-  let bench: Bench;
+  let harness: Harness;
   let lab: LocalChannel;
   let said: Readonly<Record<'plain' | 'link' | 'picture' | 'mention' | 'bot' | 'loud', LocalMessage>>;
 
   before(async () => {
-    bench = await openBench();
-    const { alice, bob, general, guild, host } = bench;
+    harness = await openToolsHarness();
+    const { alice, bob, general, guild, host } = harness;
     lab = guild.createChannel({ name: 'lab' });
     said = {
       plain: alice.say(general, 'Deploy on Friday'),
@@ -21,16 +21,16 @@ describe('discord-tools: searching messages', () => {
       bot: host.bot.say(lab, 'deploy finished'),
       loud: alice.say(general, 'deploy deploy deploy'),
     };
-    bench.mod.pin(said.plain);
+    harness.mod.pin(said.plain);
     const thread = bob.startThread(lab, 'aside', { content: 'deploy in a thread' });
     guild.createChannel({ name: 'quiet' });
     await host.settled();
     expect(thread.messages).to.have.length(1);
   });
-  after(() => bench[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
 
   const search = async (input: object) => {
-    const text = await bench.done(bench.alice, 'discord_search_messages', { guildId: bench.guild.id, ...input });
+    const text = await harness.done(harness.alice, 'discord_search_messages', { guildId: harness.guild.id, ...input });
     return [...text.matchAll(/^> (.+)$/gm)].map(([, line]) => line);
   };
 
@@ -39,7 +39,7 @@ describe('discord-tools: searching messages', () => {
       'deploy in a thread',
       'deploy deploy deploy',
       'deploy finished',
-      `deploy, ${bench.alice}?`,
+      `deploy, ${harness.alice}?`,
       'deploy picture',
       'deploy notes: https://example.com/notes',
       'Deploy on Friday',
@@ -60,7 +60,7 @@ describe('discord-tools: searching messages', () => {
   });
 
   it('filters by author, mention, attachment, pin and kind of author', async () => {
-    const { alice, bob, host } = bench;
+    const { alice, bob, host } = harness;
     expect(await search({ content: 'deploy', authorId: bob.id })).to.have.length(3);
     expect(await search({ mentions: alice.id })).to.deep.equal([`deploy, ${alice}?`]);
     expect(await search({ has: 'image' })).to.deep.equal(['deploy picture']);
@@ -75,13 +75,13 @@ describe('discord-tools: searching messages', () => {
     expect(await search(between)).to.deep.equal(['deploy picture', 'deploy notes: https://example.com/notes']);
     expect(await search({ content: 'deploy', channelId: lab.id })).to.have.length(3);
     const page = { content: 'deploy', limit: 2, offset: 2 };
-    expect(await search(page)).to.deep.equal(['deploy finished', `deploy, ${bench.alice}?`]);
-    const text = await bench.done(bench.alice, 'discord_search_messages', { guildId: bench.guild.id, ...page });
+    expect(await search(page)).to.deep.equal(['deploy finished', `deploy, ${harness.alice}?`]);
+    const text = await harness.done(harness.alice, 'discord_search_messages', { guildId: harness.guild.id, ...page });
     expect(text).to.contain('There are more: use offset.');
   });
 
   it('reads no more pages than it needs', async () => {
-    const { host } = bench;
+    const { host } = harness;
     host.discord.requests.reset();
     await search({ content: 'thread', limit: 1 });
     const pages = host.discord.requests.of('GET', '/channels/:channelId/messages');
@@ -89,7 +89,7 @@ describe('discord-tools: searching messages', () => {
   });
 
   it('looks through pages of a long channel, and says where it stopped', async () => {
-    const { bob, guild, host } = bench;
+    const { bob, guild, host } = harness;
     const hall = guild.createChannel({ name: 'hall' });
     bob.say(hall, 'a needle');
     for (let number = 0; number < 250; number += 1) bob.say(hall, `hay ${number}`);
@@ -98,7 +98,7 @@ describe('discord-tools: searching messages', () => {
 
     for (let number = 0; number < 6000; number += 1) bob.say(hall, `straw ${number}`);
     await host.settled();
-    const text = await bench.done(bench.alice, 'discord_search_messages', { guildId: guild.id, content: 'needle' });
+    const text = await harness.done(harness.alice, 'discord_search_messages', { guildId: guild.id, content: 'needle' });
     expect(text)
       .to.match(/^No messages found\./)
       .and.contain('cut short at 20');

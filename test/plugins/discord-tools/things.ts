@@ -1,5 +1,5 @@
 import type { LocalChannel, LocalMessage, LocalRole, LocalUser } from '@cinnabar/local-discord';
-import type { Bench } from './bench.js';
+import type { Harness } from './harness.js';
 
 /** An object of every kind for tools, all in one channel, one forum and one category. */
 export interface Things {
@@ -27,10 +27,10 @@ export interface Things {
 let count = 0;
 
 /** Creates a set of objects with a unique word in all names and texts. */
-export async function makeThings(bench: Bench): Promise<Things> {
+export async function makeThings(harness: Harness): Promise<Things> {
   count += 1;
   const word = `zebra${count}`;
-  const { host, guild, owner, bob } = bench;
+  const { host, guild, owner, bob } = harness;
   const member = host.discord.createUser({ name: `${word}-member` });
   const role = guild.createRole({ name: `${word}-role`, position: 5 });
   guild.join(member, { roles: [role] });
@@ -49,8 +49,8 @@ export async function makeThings(bench: Bench): Promise<Things> {
   const post = bob.startThread(forum, `${word}-post`, { content: `${word} in a forum` });
   guild.overwrite(channel, { for: role, allow: ['EmbedLinks'] });
   await host.settled();
-  const made = await bench.call(owner, 'discord_create_webhook', { channelId: channel.id, name: `${word} hook` });
-  const sent = await bench.call(owner, 'discord_send', { channelId: channel.id, message: `${word} says the bot` });
+  const made = await harness.call(owner, 'discord_create_webhook', { channelId: channel.id, name: `${word} hook` });
+  const sent = await harness.call(owner, 'discord_send', { channelId: channel.id, message: `${word} says the bot` });
   return {
     word,
     guildId: guild.id,

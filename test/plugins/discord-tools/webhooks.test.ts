@@ -1,32 +1,36 @@
 import { Ledger } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { writtenIn } from '../../support/data.js';
-import { type Bench, openBench } from './bench.js';
+import { type Harness, openToolsHarness } from './harness.js';
 import { firstId } from './things.js';
 
 const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 describe('discord-tools: webhooks', () => {
-  let bench: Bench;
+  let harness: Harness;
   before(async () => {
-    bench = await openBench();
+    harness = await openToolsHarness();
   });
-  after(() => bench[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
 
   const create = async (input: object = {}) =>
     firstId(
-      await bench.done(bench.mod, 'discord_create_webhook', { channelId: bench.general.id, name: 'Radio', ...input }),
+      await harness.done(harness.mod, 'discord_create_webhook', {
+        channelId: harness.general.id,
+        name: 'Radio',
+        ...input,
+      }),
     );
-  const hookOf = (id: string) => bench.host.discord.webhooks.get(id);
+  const hookOf = (id: string) => harness.host.discord.webhooks.get(id);
 
   it('never shows a token, neither to the model nor in log or ledger', async () => {
-    const { mod, general, host } = bench;
-    const made = await bench.call(mod, 'discord_create_webhook', { channelId: general.id, name: 'Radio' });
+    const { mod, general, host } = harness;
+    const made = await harness.call(mod, 'discord_create_webhook', { channelId: general.id, name: 'Radio' });
     const id = firstId(made.text);
-    const listed = await bench.call(mod, 'discord_list_webhooks', { channelId: general.id });
-    const edited = await bench.call(mod, 'discord_edit_webhook', { webhookId: id, name: 'Radio 2' });
-    await bench.done(mod, 'discord_send_webhook_message', { webhookId: id, content: 'on air' });
+    const listed = await harness.call(mod, 'discord_list_webhooks', { channelId: general.id });
+    const edited = await harness.call(mod, 'discord_edit_webhook', { webhookId: id, name: 'Radio 2' });
+    await harness.done(mod, 'discord_send_webhook_message', { webhookId: id, content: 'on air' });
     const token = hookOf(id)?.token;
     if (token === undefined) throw new Error('there is no webhook');
     const shown = JSON.stringify([made, listed, edited, await host.resolve(Ledger).recent({ limit: 20 })]);
@@ -37,21 +41,26 @@ describe('discord-tools: webhooks', () => {
   });
 
   it('speaks under its name or another, split and with ids', async () => {
-    const { mod, general } = bench;
+    const { mod, general } = harness;
     const webhookId = await create();
-    const said = await bench.done(mod, 'discord_send_webhook_message', { webhookId, content: 'word '.repeat(700) });
+    const said = await harness.done(mod, 'discord_send_webhook_message', { webhookId, content: 'word '.repeat(700) });
     const parts = general.messages.slice(-2);
     for (const { id, author } of parts) {
       expect(said).to.contain(id);
       expect(author.name).to.equal('Radio');
     }
     const avatarURL = 'https://cdn.example.com/face.png';
-    await bench.done(mod, 'discord_send_webhook_message', { webhookId, content: 'hi', username: 'Johnny', avatarURL });
+    await harness.done(mod, 'discord_send_webhook_message', {
+      webhookId,
+      content: 'hi',
+      username: 'Johnny',
+      avatarURL,
+    });
     expect(general.messages.at(-1)?.author).to.include({ name: 'Johnny', avatar: avatarURL });
   });
 
   it('tells which messages were sent when it breaks off', async () => {
-    const { mod, general, host } = bench;
+    const { mod, general, host } = harness;
     const webhookId = await create();
     const sending = { method: 'POST', route: '/webhooks/:webhookId/:token' };
     // The fault `hold` takes the first request, and is released at once; the second request fails.
@@ -59,23 +68,23 @@ describe('discord-tools: webhooks', () => {
     host.discord.faults.rest.fail(403, { ...sending, body: { message: 'Missing Permissions', code: 50013 } });
     release();
     const input = { webhookId, content: 'word '.repeat(900) };
-    const said = await bench.refused(mod, 'discord_send_webhook_message', input);
+    const said = await harness.refused(mod, 'discord_send_webhook_message', input);
     expect(said)
       .to.match(/^Only 1 of 3 messages were sent/)
       .and.contain(general.messages.at(-1)?.id);
   });
 
   it('speaks in a thread of its channel', async () => {
-    const { mod, alice, general } = bench;
+    const { mod, alice, general } = harness;
     const webhookId = await create();
     const thread = alice.startThread(general, 'studio', { content: 'hi' });
-    await bench.host.settled();
-    await bench.done(mod, 'discord_send_webhook_message', { webhookId, content: 'in here', threadId: thread.id });
+    await harness.host.settled();
+    await harness.done(mod, 'discord_send_webhook_message', { webhookId, content: 'in here', threadId: thread.id });
     expect(thread.messages.at(-1)?.content).to.equal('in here');
   });
 
   it('needs no token, and refuses a wrong one', async () => {
-    const { mod } = bench;
+    const { mod } = harness;
     const webhookId = await create();
     const wrong = { webhookId, webhookToken: 'x'.repeat(68) };
     for (const [tool, input] of [
@@ -83,22 +92,22 @@ describe('discord-tools: webhooks', () => {
       ['discord_edit_webhook', { ...wrong, name: 'Pirate' }],
       ['discord_delete_webhook', wrong],
     ] as const) {
-      expect(await bench.refused(mod, tool, input), tool).to.equal('The webhook token is not right.');
+      expect(await harness.refused(mod, tool, input), tool).to.equal('The webhook token is not right.');
     }
     const right = { webhookId, webhookToken: hookOf(webhookId)?.token, content: 'hi' };
-    await bench.done(mod, 'discord_send_webhook_message', right);
-    await bench.done(mod, 'discord_delete_webhook', { webhookId });
+    await harness.done(mod, 'discord_send_webhook_message', right);
+    await harness.done(mod, 'discord_delete_webhook', { webhookId });
     expect(hookOf(webhookId)).to.equal(undefined);
   });
 
   it('moves to another channel only where the requester manages webhooks, too', async () => {
-    const { mod, modRole, guild } = bench;
+    const { mod, modRole, guild } = harness;
     const webhookId = await create();
     const [open, closed] = [guild.createChannel({ name: 'open' }), guild.createChannel({ name: 'closed' })];
     guild.overwrite(closed, { for: modRole, deny: ['ManageWebhooks'] });
-    await bench.host.settled();
-    await bench.refused(mod, 'discord_edit_webhook', { webhookId, channelId: closed.id });
-    await bench.done(mod, 'discord_edit_webhook', { webhookId, channelId: open.id });
+    await harness.host.settled();
+    await harness.refused(mod, 'discord_edit_webhook', { webhookId, channelId: closed.id });
+    await harness.done(mod, 'discord_edit_webhook', { webhookId, channelId: open.id });
     expect(hookOf(webhookId)?.channel).to.equal(open);
   });
 
@@ -123,8 +132,12 @@ describe('discord-tools: webhooks', () => {
       'data:text/html;base64,PGI+',
     ]) {
       it(`is never fetched from ${avatar.slice(0, 40)}`, async () => {
-        const { mod, general } = bench;
-        const said = await bench.refused(mod, 'discord_create_webhook', { channelId: general.id, name: 'Spy', avatar });
+        const { mod, general } = harness;
+        const said = await harness.refused(mod, 'discord_create_webhook', {
+          channelId: general.id,
+          name: 'Spy',
+          avatar,
+        });
         expect(said).to.match(/avatar|image/);
       });
     }

@@ -3,7 +3,7 @@ import { fail, hang, say, startOpenAiStandIn } from '@cinnabar/local-models';
 import { Llm, PersonalDataStore, SettingsCatalog } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { readLogs } from '../../support/log-files.js';
-import { ask, from } from './bench.js';
+import { ask, from } from './harness.js';
 
 const KEY = 'sk-secret-key-of-the-owner';
 

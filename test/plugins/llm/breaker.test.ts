@@ -1,7 +1,7 @@
 import { fail, hang, type ModelStep, say } from '@cinnabar/local-models';
 import { type ChargedRequest, CinnabarError } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { ask, from, openRoute, ROUTES } from './bench.js';
+import { ask, from, openRoute, ROUTES } from './harness.js';
 
 const [, , CHAT] = ROUTES;
 const TIMEOUT_MS = 5_000;
@@ -16,25 +16,25 @@ function codeOf(error: unknown): string {
 async function start() {
   let next: ModelStep = GOOD;
   const settings = { retries: 0, timeoutMs: TIMEOUT_MS };
-  const bench = await openRoute(CHAT, { script: () => next, settings });
+  const harness = await openRoute(CHAT, { script: () => next, settings });
   /** The result of a request with this response: the code of its failure, or `answered`. */
   const run = (step: ModelStep, more: Partial<ChargedRequest> = {}) => {
     next = step;
-    return bench.llm.complete({ ...ask([from('Alice', 'Hi')]), ...more }).then(() => 'answered', codeOf);
+    return harness.llm.complete({ ...ask([from('Alice', 'Hi')]), ...more }).then(() => 'answered', codeOf);
   };
   const times = async (count: number, step: ModelStep) => {
     for (let time = 0; time < count; time += 1) await run(step);
   };
   /** A request that is not answered until `end` has been called. */
   const hanging = async (end: () => unknown, more: Partial<ChargedRequest> = {}) => {
-    const before = bench.api.requests.length;
+    const before = harness.api.requests.length;
     const result = run(hang(), more);
-    await bench.api.arrived(before + 1);
+    await harness.api.arrived(before + 1);
     end();
     return result;
   };
-  const state = async () => /^\*\*Server:\*\* \S+ \((.*)\)$/m.exec(await bench.status())?.[1];
-  return { ...bench, run, times, hanging, state };
+  const state = async () => /^\*\*Server:\*\* \S+ \((.*)\)$/m.exec(await harness.status())?.[1];
+  return { ...harness, run, times, hanging, state };
 }
 
 describe('llm breaker', () => {

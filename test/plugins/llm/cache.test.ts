@@ -2,7 +2,7 @@ import { say } from '@cinnabar/local-models';
 import type { CacheControl } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ask, DICE, from, openRoute, ROUTES } from './bench.js';
+import { ask, DICE, from, openRoute, ROUTES } from './harness.js';
 
 const [RESPONSES, , , , ANTHROPIC, , BEDROCK] = ROUTES;
 const SHORT: CacheControl = { type: 'ephemeral' };
@@ -30,17 +30,17 @@ function breakpoints(body: unknown): readonly string[] {
 describe('llm cache', () => {
   for (const route of [ANTHROPIC, BEDROCK]) {
     it(`${route.route}: marks tools, system prompt and messages, each with its time`, async () => {
-      await using bench = await openRoute(route, { model: 'claude-opus-5', script: () => say('ok') });
+      await using harness = await openRoute(route, { model: 'claude-opus-5', script: () => say('ok') });
       const messages = [
         from('Alice', 'one'),
         marked('Bob', 'two', HOUR),
         from('Cinnabar', 'three'),
         marked('Alice', 'four', SHORT),
       ];
-      await bench.llm.complete(
+      await harness.llm.complete(
         ask(messages, { system: 'Be kind.', tools: [DICE], cache: { tools: HOUR, system: HOUR } }),
       );
-      const [tools, system, ...rest] = breakpoints(bench.api.requests[0]?.body);
+      const [tools, system, ...rest] = breakpoints(harness.api.requests[0]?.body);
       expect(tools).to.equal('roll_dice|1h');
       expect(system).to.match(/^Be kind\..*\|1h$/s);
       expect(rest).to.deep.equal(['\nBob: two|1h', 'Alice: four|5m']);
@@ -48,10 +48,10 @@ describe('llm cache', () => {
   }
 
   it('keeps a mark at the end of what its participant said, when the model spoke twice, called, or said nothing', async () => {
-    await using bench = await openRoute(ANTHROPIC, { script: () => say('ok') });
+    await using harness = await openRoute(ANTHROPIC, { script: () => say('ok') });
     const use = { type: 'tool_use' as const, id: 'a', name: 'roll_dice', input: {} };
     const result = { type: 'tool_result' as const, toolUseId: 'a', content: 'four' };
-    await bench.llm.complete(
+    await harness.llm.complete(
       ask(
         [
           from('Alice', 'hi'),
@@ -65,7 +65,7 @@ describe('llm cache', () => {
         { tools: [DICE] },
       ),
     );
-    expect(breakpoints(bench.api.requests[0]?.body)).to.deep.equal([
+    expect(breakpoints(harness.api.requests[0]?.body)).to.deep.equal([
       'one|5m',
       'roll_dice|5m',
       'tool_result|5m',
@@ -74,7 +74,7 @@ describe('llm cache', () => {
   });
 
   it('sends at most four and never an hour after five minutes, whatever is marked, and the provider takes it', async () => {
-    await using bench = await openRoute(ANTHROPIC, {
+    await using harness = await openRoute(ANTHROPIC, {
       model: 'claude-opus-4-5',
       prefill: true,
       script: () => say('ok'),
@@ -94,9 +94,9 @@ describe('llm cache', () => {
             ...(mark && { cacheControl: mark }),
           }));
           const request = { tools: [DICE], mode, cache: { ...(tools && { tools }), ...(system && { system }) } };
-          const completion = await bench.llm.complete(ask(messages, request));
+          const completion = await harness.llm.complete(ask(messages, request));
           expect(completion.mode).to.equal(mode);
-          expect(breakpoints(bench.api.requests.at(-1)?.body).length).to.be.at.most(4);
+          expect(breakpoints(harness.api.requests.at(-1)?.body).length).to.be.at.most(4);
         },
       ),
       { numRuns: 40 },
@@ -104,9 +104,9 @@ describe('llm cache', () => {
   });
 
   it('gives up the mark on the tools first, then the earliest', async () => {
-    await using bench = await openRoute(ANTHROPIC);
+    await using harness = await openRoute(ANTHROPIC);
     const messages = ['1', '2', '3', '4'].map((text) => marked('Alice', text, SHORT));
-    const { body } = await bench.llm.render(
+    const { body } = await harness.llm.render(
       ask(messages, { system: 'S', tools: [DICE], cache: { tools: SHORT, system: SHORT } }),
     );
     const [system, ...rest] = breakpoints(body);
@@ -119,18 +119,18 @@ describe('llm cache', () => {
       few: { cache: { breakpoints: 1, ttls: ['5m' as const] } },
       'no*': { cache: { kind: 'none' as const } },
     };
-    await using bench = await openRoute(ANTHROPIC, { settings: { models } });
+    await using harness = await openRoute(ANTHROPIC, { settings: { models } });
     const messages = [marked('Alice', '1', HOUR), marked('Bob', '2', HOUR)];
-    const rendered = async (model: string) => breakpoints((await bench.llm.render(ask(messages, { model }))).body);
+    const rendered = async (model: string) => breakpoints((await harness.llm.render(ask(messages, { model }))).body);
     expect(await rendered('few')).to.deep.equal(['\nBob: 2|5m']);
     expect(await rendered('none')).to.deep.equal([]);
   });
 
   it('keeps the text the same for providers that cache by themselves', async () => {
-    await using bench = await openRoute(RESPONSES);
+    await using harness = await openRoute(RESPONSES);
     const plain = [from('Alice', 'one'), from('Bob', 'two'), from('Cinnabar', 'three'), from('Bob', 'four')];
     const all = plain.map((message) => ({ ...message, cacheControl: HOUR }));
-    expect((await bench.llm.render(ask(all))).body).to.deep.equal((await bench.llm.render(ask(plain))).body);
+    expect((await harness.llm.render(ask(all))).body).to.deep.equal((await harness.llm.render(ask(plain))).body);
   });
 
   it('counts what was written for an hour apart', async () => {
@@ -142,8 +142,8 @@ describe('llm cache', () => {
       cacheCreation1hTokens: 40,
     };
     for (const route of ROUTES.filter(({ provider }) => provider === 'anthropic' || provider === 'bedrock')) {
-      await using bench = await openRoute(route, { steps: [say('ok', { usage })] });
-      expect((await bench.llm.complete(ask([from('Alice', 'hi')]))).usage, route.route).to.deep.equal({
+      await using harness = await openRoute(route, { steps: [say('ok', { usage })] });
+      expect((await harness.llm.complete(ask([from('Alice', 'hi')]))).usage, route.route).to.deep.equal({
         inputTokens: 10,
         outputTokens: 1,
         cacheReadTokens: 20,

@@ -2,7 +2,7 @@ import { startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/local-model
 import { z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { ask, ENVIRONMENT, from, GLOBAL_SETTINGS, openRoute, ROUTES, statusOf } from './bench.js';
+import { ask, ENVIRONMENT, from, GLOBAL_SETTINGS, openRoute, ROUTES, statusOf } from './harness.js';
 
 const [RESPONSES, , , , ANTHROPIC] = ROUTES;
 const HELLO = ask([from('Alice', 'hi')]);
@@ -22,18 +22,18 @@ describe('llm configuration', () => {
   it('lets a setting win over the variable of the same meaning', async () => {
     await using mine = await startOpenAiStandIn({ script: say });
     const settings = { model: 'mine', openaiBaseUrl: `${mine.baseUrl}/` };
-    await using bench = await openRoute(RESPONSES, { settings, model: 'theirs' });
-    expect(await bench.llm.complete(HELLO)).to.include({ provider: 'openai', model: 'mine' });
+    await using harness = await openRoute(RESPONSES, { settings, model: 'theirs' });
+    expect(await harness.llm.complete(HELLO)).to.include({ provider: 'openai', model: 'mine' });
     expect(mine.requests.map(({ path }) => path)).to.deep.equal(['/v1/responses']);
-    expect(bench.api.requests).to.deep.equal([]);
+    expect(harness.api.requests).to.deep.equal([]);
   });
 
   it('takes an Anthropic address with or without /v1', async () => {
     await using claude = await startAnthropicStandIn({ script: say });
     const { origin } = new URL(claude.baseUrl);
     for (const url of [`${origin}/v1/`, origin]) {
-      await using bench = await openRoute(ANTHROPIC, { env: { ANTHROPIC_BASE_URL: url } });
-      await bench.llm.complete(HELLO);
+      await using harness = await openRoute(ANTHROPIC, { env: { ANTHROPIC_BASE_URL: url } });
+      await harness.llm.complete(HELLO);
     }
     expect(claude.requests.map(({ path }) => path)).to.deep.equal(['/v1/messages', '/v1/messages']);
   });
@@ -47,8 +47,8 @@ describe('llm configuration', () => {
     expect(swapped)
       .to.match(/^⚠️ .*put it into ANTHROPIC_API_KEY/)
       .and.not.include('sk-ant-1');
-    await using bench = await openRoute(RESPONSES, { withoutKey: true, env: { OPENAI_BASE_URL: '' } });
-    const problem = await failure('CINNABAR_LLM_NOT_CONFIGURED', () => bench.llm.complete(HELLO));
+    await using harness = await openRoute(RESPONSES, { withoutKey: true, env: { OPENAI_BASE_URL: '' } });
+    const problem = await failure('CINNABAR_LLM_NOT_CONFIGURED', () => harness.llm.complete(HELLO));
     expect(problem.message).to.include('OPENAI_API_KEY is not set');
   });
 
@@ -91,9 +91,9 @@ describe('llm configuration', () => {
 
   it('works without a key where a base URL is set, and then sends none', async () => {
     for (const route of ROUTES) {
-      await using bench = await openRoute(route, { withoutKey: true, script: say });
-      await bench.llm.complete(HELLO);
-      expect(bench.api.requests[0]?.hasKey, route.route).to.equal(false);
+      await using harness = await openRoute(route, { withoutKey: true, script: say });
+      await harness.llm.complete(HELLO);
+      expect(harness.api.requests[0]?.hasKey, route.route).to.equal(false);
     }
   });
 });

@@ -1,7 +1,7 @@
 import { fail, hang, wordVector } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { type BenchOptions, CHARGE, KEY, openRoute, ROUTES, statusOf } from './bench.js';
+import { CHARGE, type HarnessOptions, KEY, openRoute, ROUTES, statusOf } from './harness.js';
 
 const [OPENAI, , , , ANTHROPIC, , BEDROCK, , GOOGLE] = ROUTES;
 const MODEL = { embeddingModel: 'embed-1' };
@@ -17,100 +17,104 @@ function expectNear(vector: Float32Array | undefined, wanted: readonly number[])
 
 for (const route of [OPENAI, GOOGLE]) {
   describe(`llm embeddings: ${route.provider}`, () => {
-    const open = (options: BenchOptions = {}) =>
+    const open = (options: HarnessOptions = {}) =>
       openRoute(route, { ...options, settings: { ...MODEL, retryDelayMs: DELAY_MS, ...options.settings } });
 
     it('are one vector for each text, in their order', async () => {
-      await using bench = await open();
+      await using harness = await open();
       const texts = ['the red dragon', 'tea', 'a dragon, red'];
-      const found = await bench.llm.embed(texts, { charge: CHARGE });
+      const found = await harness.llm.embed(texts, { charge: CHARGE });
       expect(found?.model).to.equal('embed-1');
       expect(found?.tokens).to.equal(4 + 1 + 4);
       expect(found?.vectors).to.have.length(3);
       texts.forEach((text, index) => {
         expectNear(found?.vectors[index], wordVector(text));
       });
-      expect(bench.api.requests).to.have.length(1);
-      expect(bench.api.requests[0]?.hasKey).to.equal(true);
+      expect(harness.api.requests).to.have.length(1);
+      expect(harness.api.requests[0]?.hasKey).to.equal(true);
     });
 
     it('are of many texts in several requests, of none in none, and of an empty one, too', async () => {
-      await using bench = await open();
+      await using harness = await open();
       const texts = Array.from({ length: 300 }, (_, index) => `text number ${index}`);
-      const found = await bench.llm.embed(texts, { charge: CHARGE });
-      expect(bench.api.requests.length).to.be.above(1);
+      const found = await harness.llm.embed(texts, { charge: CHARGE });
+      expect(harness.api.requests.length).to.be.above(1);
       expect(found?.vectors).to.have.length(300);
       expectNear(found?.vectors[299], wordVector('text number 299'));
-      const before = bench.api.requests.length;
-      expect(await bench.llm.embed([], { charge: CHARGE })).to.deep.equal({ vectors: [], model: 'embed-1', tokens: 0 });
-      expect(bench.api.requests).to.have.length(before);
-      expect((await bench.llm.embed([''], { charge: CHARGE }))?.vectors).to.have.length(1);
+      const before = harness.api.requests.length;
+      expect(await harness.llm.embed([], { charge: CHARGE })).to.deep.equal({
+        vectors: [],
+        model: 'embed-1',
+        tokens: 0,
+      });
+      expect(harness.api.requests).to.have.length(before);
+      expect((await harness.llm.embed([''], { charge: CHARGE }))?.vectors).to.have.length(1);
     });
 
     it('are not there unless a model was named for them', async () => {
-      await using bench = await openRoute(route);
-      expect(await bench.llm.embed(['tea'], { charge: CHARGE })).to.equal(undefined);
-      expect(bench.api.requests).to.deep.equal([]);
-      expect((await bench.llm.embed(['tea'], { charge: CHARGE, model: 'embed-2' }))?.model).to.equal('embed-2');
-      bench.set(MODEL);
-      expect((await bench.llm.embed(['tea'], { charge: CHARGE }))?.model).to.equal('embed-1');
+      await using harness = await openRoute(route);
+      expect(await harness.llm.embed(['tea'], { charge: CHARGE })).to.equal(undefined);
+      expect(harness.api.requests).to.deep.equal([]);
+      expect((await harness.llm.embed(['tea'], { charge: CHARGE, model: 'embed-2' }))?.model).to.equal('embed-2');
+      harness.set(MODEL);
+      expect((await harness.llm.embed(['tea'], { charge: CHARGE }))?.model).to.equal('embed-1');
     });
 
     it('are asked for again after a failure that may pass', async () => {
-      await using bench = await open({ embedSteps: [fail(503), fail(429)] });
-      const found = bench.llm.embed(['tea'], { charge: CHARGE });
+      await using harness = await open({ embedSteps: [fail(503), fail(429)] });
+      const found = harness.llm.embed(['tea'], { charge: CHARGE });
       for (const _ of [1, 2]) {
-        await bench.clock.armed(DELAY_MS);
-        bench.clock.advance(DELAY_MS);
+        await harness.clock.armed(DELAY_MS);
+        harness.clock.advance(DELAY_MS);
       }
       expect((await found)?.vectors).to.have.length(1);
-      expect(bench.clock.pending).to.equal(0);
+      expect(harness.clock.pending).to.equal(0);
     });
 
     it('are refused with a sentence that holds no key', async () => {
-      await using bench = await open({ embedSteps: [fail(400, { message: `no ${KEY}` }), fail(404)] });
-      const error = await failure('CINNABAR_LLM_REFUSED', () => bench.llm.embed(['tea'], { charge: CHARGE }));
+      await using harness = await open({ embedSteps: [fail(400, { message: `no ${KEY}` }), fail(404)] });
+      const error = await failure('CINNABAR_LLM_REFUSED', () => harness.llm.embed(['tea'], { charge: CHARGE }));
       expect(error.message).to.include('no (key)').and.not.include(KEY);
-      await failure('CINNABAR_LLM_REFUSED', () => bench.llm.embed(['tea'], { charge: CHARGE }));
-      expect(bench.api.requests).to.have.length(2);
+      await failure('CINNABAR_LLM_REFUSED', () => harness.llm.embed(['tea'], { charge: CHARGE }));
+      expect(harness.api.requests).to.have.length(2);
     });
 
     it('end when they are cancelled, and the HTTP request with them', async () => {
-      await using bench = await open({ embedSteps: [hang()] });
+      await using harness = await open({ embedSteps: [hang()] });
       const asking = new AbortController();
       const answer = failure('CINNABAR_LLM_CANCELLED', () =>
-        bench.llm.embed(['tea'], { charge: CHARGE, signal: asking.signal }),
+        harness.llm.embed(['tea'], { charge: CHARGE, signal: asking.signal }),
       );
-      await bench.api.hanging();
+      await harness.api.hanging();
       asking.abort();
       await answer;
-      expect(await bench.api.requests[0]?.ended).to.equal('aborted');
+      expect(await harness.api.requests[0]?.ended).to.equal('aborted');
     });
 
     it('have a time limit', async () => {
-      await using bench = await open({ embedSteps: [hang()], settings: { timeoutMs: 5_000, retries: 0 } });
-      const answer = failure('CINNABAR_LLM_TIMEOUT', () => bench.llm.embed(['tea'], { charge: CHARGE }));
-      await bench.api.hanging();
-      await bench.clock.armed(5_000);
-      bench.clock.advance(5_000);
+      await using harness = await open({ embedSteps: [hang()], settings: { timeoutMs: 5_000, retries: 0 } });
+      const answer = failure('CINNABAR_LLM_TIMEOUT', () => harness.llm.embed(['tea'], { charge: CHARGE }));
+      await harness.api.hanging();
+      await harness.clock.armed(5_000);
+      harness.clock.advance(5_000);
       await answer;
     });
 
     it('rest with their vendor after five failures in a row', async () => {
       const embedSteps = Array.from({ length: 5 }, () => fail(500));
-      await using bench = await open({ embedSteps, settings: { retries: 0 } });
+      await using harness = await open({ embedSteps, settings: { retries: 0 } });
       for (const _ of embedSteps)
-        await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.embed(['tea'], { charge: CHARGE }));
-      await failure('CINNABAR_LLM_PAUSED', () => bench.llm.embed(['tea'], { charge: CHARGE }));
-      expect(bench.api.requests).to.have.length(5);
+        await failure('CINNABAR_LLM_UNAVAILABLE', () => harness.llm.embed(['tea'], { charge: CHARGE }));
+      await failure('CINNABAR_LLM_PAUSED', () => harness.llm.embed(['tea'], { charge: CHARGE }));
+      expect(harness.api.requests).to.have.length(5);
     });
 
     it('that are no numbers, or of different lengths, are not taken', async () => {
       const vectors: readonly (readonly number[])[] = [[1, 2], [1], [], [Number.NaN, 1]];
       for (const wrong of vectors.slice(1)) {
         const embed = (text: string) => (text === 'right' ? [1, 2] : wrong);
-        await using bench = await open({ embed });
-        await failure('CINNABAR_LLM_MALFORMED', () => bench.llm.embed(['right', 'wrong'], { charge: CHARGE }));
+        await using harness = await open({ embed });
+        await failure('CINNABAR_LLM_MALFORMED', () => harness.llm.embed(['right', 'wrong'], { charge: CHARGE }));
       }
     });
   });
@@ -119,9 +123,9 @@ for (const route of [OPENAI, GOOGLE]) {
 describe('llm embeddings: who makes them', () => {
   it('is no vendor where the answering one has none', async () => {
     for (const route of [ANTHROPIC, BEDROCK]) {
-      await using bench = await openRoute(route, { settings: MODEL });
-      expect(await bench.llm.embed(['tea'], { charge: CHARGE }), route.provider).to.equal(undefined);
-      expect(bench.api.requests).to.deep.equal([]);
+      await using harness = await openRoute(route, { settings: MODEL });
+      expect(await harness.llm.embed(['tea'], { charge: CHARGE }), route.provider).to.equal(undefined);
+      expect(harness.api.requests).to.deep.equal([]);
     }
   });
 
@@ -162,11 +166,11 @@ describe('llm embeddings: who makes them', () => {
     expect(await routeOf({ vendors, embeddingModel: 'other' }, {})).to.equal(undefined);
     expect(await routeOf({ vendors }, { OPENAI_EMBEDDING_MODEL: 'embed-2' })).to.equal('embed-2 by two');
 
-    await using bench = await openRoute(OPENAI);
-    const config = { apiKey: KEY, baseUrl: bench.api.baseUrl };
-    bench.set({ vendors: { ...vendors, two: { ...vendors.two, config } } });
-    const found = await bench.llm.embed(['tea'], { charge: CHARGE, model: 'embed-3' });
+    await using harness = await openRoute(OPENAI);
+    const config = { apiKey: KEY, baseUrl: harness.api.baseUrl };
+    harness.set({ vendors: { ...vendors, two: { ...vendors.two, config } } });
+    const found = await harness.llm.embed(['tea'], { charge: CHARGE, model: 'embed-3' });
     expect(found?.model).to.equal('embed-3');
-    expect(bench.api.requests).to.have.length(1);
+    expect(harness.api.requests).to.have.length(1);
   });
 });

@@ -10,7 +10,7 @@ import {
 } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { ask, from, KEY, openRoute, ROUTES } from './bench.js';
+import { ask, from, KEY, openRoute, ROUTES } from './harness.js';
 
 const HELLO = ask([from('Alice', 'Hello!')]);
 const DELAY_MS = 700;
@@ -26,17 +26,17 @@ for (const route of ROUTES) {
     ];
     for (const [name, step, code] of passing) {
       it(`tries again after ${name}, with the same pause each time, and logs it`, async () => {
-        await using bench = await openRoute(route, {
+        await using harness = await openRoute(route, {
           steps: [step, step, say('at last')],
           settings: { retries: 3, retryDelayMs: DELAY_MS },
         });
-        const answer = bench.llm.complete(HELLO);
+        const answer = harness.llm.complete(HELLO);
         for (const _ of [1, 2]) {
-          await bench.clock.armed(DELAY_MS);
-          bench.clock.advance(DELAY_MS);
+          await harness.clock.armed(DELAY_MS);
+          harness.clock.advance(DELAY_MS);
         }
         expect((await answer).content).to.deep.equal([{ type: 'text', text: 'at last' }]);
-        const warnings = bench.logs.entries.filter(({ level }) => level === 'warn');
+        const warnings = harness.logs.entries.filter(({ level }) => level === 'warn');
         expect(warnings.map(({ fields }) => [fields.attempt, fields.delayMs, fields.code])).to.deep.equal([
           [1, DELAY_MS, code],
           [2, DELAY_MS, code],
@@ -45,25 +45,25 @@ for (const route of ROUTES) {
     }
 
     it('gives up after the configured number of repetitions', async () => {
-      await using bench = await openRoute(route, { script: () => fail(500), settings: { retryDelayMs: DELAY_MS } });
-      const answer = failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete({ ...HELLO, retries: 1 }));
-      await bench.clock.armed(DELAY_MS);
-      bench.clock.advance(DELAY_MS);
+      await using harness = await openRoute(route, { script: () => fail(500), settings: { retryDelayMs: DELAY_MS } });
+      const answer = failure('CINNABAR_LLM_UNAVAILABLE', () => harness.llm.complete({ ...HELLO, retries: 1 }));
+      await harness.clock.armed(DELAY_MS);
+      harness.clock.advance(DELAY_MS);
       await answer;
-      expect(bench.api.requests).to.have.length(2);
-      expect(bench.clock.pending).to.equal(0);
+      expect(harness.api.requests).to.have.length(2);
+      expect(harness.clock.pending).to.equal(0);
     });
 
     it('waits as long as the provider asks, but not for ever', async () => {
-      await using bench = await openRoute(route, {
+      await using harness = await openRoute(route, {
         steps: [fail(429, { retryAfterSeconds: 12 }), say('ok'), fail(429, { retryAfterSeconds: 3600 })],
       });
-      const answer = bench.llm.complete(HELLO);
-      await bench.clock.armed(12_000);
-      bench.clock.advance(12_000);
+      const answer = harness.llm.complete(HELLO);
+      await harness.clock.armed(12_000);
+      harness.clock.advance(12_000);
       await answer;
-      await failure('CINNABAR_LLM_RATE_LIMITED', () => bench.llm.complete(HELLO));
-      expect(bench.api.requests).to.have.length(3);
+      await failure('CINNABAR_LLM_RATE_LIMITED', () => harness.llm.complete(HELLO));
+      expect(harness.api.requests).to.have.length(3);
     });
 
     const final: readonly (readonly [string, FailStep, RegExp])[] = [
@@ -75,10 +75,10 @@ for (const route of ROUTES) {
     ];
     for (const [name, step, sentence] of final) {
       it(`does not repeat ${name}, and says what is wrong without the key`, async () => {
-        await using bench = await openRoute(route, { steps: [step] });
-        const error = await failure('CINNABAR_LLM_REFUSED', () => bench.llm.complete(HELLO));
+        await using harness = await openRoute(route, { steps: [step] });
+        const error = await failure('CINNABAR_LLM_REFUSED', () => harness.llm.complete(HELLO));
         expect(error.message).to.match(sentence).and.not.to.include(KEY).and.not.to.include(KEY.slice(0, 12));
-        expect(bench.api.requests).to.have.length(1);
+        expect(harness.api.requests).to.have.length(1);
       });
     }
 
@@ -87,93 +87,96 @@ for (const route of ROUTES) {
       ['in the middle of the answer', hangMidway()],
     ] as const) {
       it(`stops waiting at the time limit ${when}, ends the request and tries again`, async () => {
-        await using bench = await openRoute(route, { steps: [step, say('ok')], settings: { retryDelayMs: DELAY_MS } });
-        const answer = bench.llm.complete({ ...HELLO, timeoutMs: 5_000 });
-        const first = await bench.api.arrived(1);
-        await bench.api.hanging();
-        bench.clock.advance(5_000);
+        await using harness = await openRoute(route, {
+          steps: [step, say('ok')],
+          settings: { retryDelayMs: DELAY_MS },
+        });
+        const answer = harness.llm.complete({ ...HELLO, timeoutMs: 5_000 });
+        const first = await harness.api.arrived(1);
+        await harness.api.hanging();
+        harness.clock.advance(5_000);
         expect(await first.ended).to.equal('aborted');
-        await bench.clock.armed(DELAY_MS);
-        bench.clock.advance(DELAY_MS);
+        await harness.clock.armed(DELAY_MS);
+        harness.clock.advance(DELAY_MS);
         expect((await answer).content).to.have.length(1);
       });
 
       it(`cancels the HTTP request at once ${when}`, async () => {
-        await using bench = await openRoute(route, { steps: [step] });
+        await using harness = await openRoute(route, { steps: [step] });
         const controller = new AbortController();
         const answer = failure('CINNABAR_LLM_CANCELLED', () =>
-          bench.llm.complete({ ...HELLO, signal: controller.signal }),
+          harness.llm.complete({ ...HELLO, signal: controller.signal }),
         );
-        const first = await bench.api.arrived(1);
-        await bench.api.hanging();
+        const first = await harness.api.arrived(1);
+        await harness.api.hanging();
         controller.abort();
         await answer;
         expect(await first.ended).to.equal('aborted');
-        expect(bench.clock.pending).to.equal(0);
+        expect(harness.clock.pending).to.equal(0);
       });
     }
 
     it('ends at the deadline, repetitions and pauses included', async () => {
-      await using bench = await openRoute(route, {
+      await using harness = await openRoute(route, {
         steps: [fail(500), hang(), say('too late')],
         settings: { retryDelayMs: DELAY_MS, timeoutMs: 20_000, retries: 9 },
       });
-      const deadlineAt = bench.clock.now() + 20_000 + DELAY_MS;
-      const answer = failure('CINNABAR_LLM_TIMEOUT', () => bench.llm.complete({ ...HELLO, deadlineAt }));
-      await bench.clock.armed(DELAY_MS);
-      bench.clock.advance(DELAY_MS);
-      await bench.api.arrived(2);
-      bench.clock.advance(20_000);
+      const deadlineAt = harness.clock.now() + 20_000 + DELAY_MS;
+      const answer = failure('CINNABAR_LLM_TIMEOUT', () => harness.llm.complete({ ...HELLO, deadlineAt }));
+      await harness.clock.armed(DELAY_MS);
+      harness.clock.advance(DELAY_MS);
+      await harness.api.arrived(2);
+      harness.clock.advance(20_000);
       await answer;
-      expect(bench.clock.now()).to.equal(deadlineAt);
-      expect(bench.clock.pending).to.equal(0);
-      expect(bench.api.requests).to.have.length(2);
+      expect(harness.clock.now()).to.equal(deadlineAt);
+      expect(harness.clock.pending).to.equal(0);
+      expect(harness.api.requests).to.have.length(2);
     });
 
     it('takes two minutes in all where the caller says nothing', async () => {
-      await using bench = await openRoute(route, { steps: [hang(), say('too late')] });
-      const answer = failure('CINNABAR_LLM_TIMEOUT', () => bench.llm.complete(HELLO));
-      await bench.api.arrived(1);
-      bench.clock.advance(120_000);
+      await using harness = await openRoute(route, { steps: [hang(), say('too late')] });
+      const answer = failure('CINNABAR_LLM_TIMEOUT', () => harness.llm.complete(HELLO));
+      await harness.api.arrived(1);
+      harness.clock.advance(120_000);
       await answer;
-      expect(bench.api.requests).to.have.length(1);
+      expect(harness.api.requests).to.have.length(1);
     });
 
     it('says how long it waited when no attempt made it in time', async () => {
-      await using bench = await openRoute(route, { steps: [hang()] });
+      await using harness = await openRoute(route, { steps: [hang()] });
       const answer = failure('CINNABAR_LLM_TIMEOUT', () =>
-        bench.llm.complete({ ...HELLO, timeoutMs: 5_000, retries: 0 }),
+        harness.llm.complete({ ...HELLO, timeoutMs: 5_000, retries: 0 }),
       );
-      await bench.api.arrived(1);
-      bench.clock.advance(5_000);
+      await harness.api.arrived(1);
+      harness.clock.advance(5_000);
       expect((await answer).message).to.include('5 s');
     });
 
     it('cancels while it pauses before a repetition, and sends nothing for a signal that is aborted', async () => {
-      await using bench = await openRoute(route, { steps: [fail(500)], settings: { retryDelayMs: DELAY_MS } });
+      await using harness = await openRoute(route, { steps: [fail(500)], settings: { retryDelayMs: DELAY_MS } });
       const controller = new AbortController();
       const request = { ...HELLO, signal: controller.signal };
-      const answer = failure('CINNABAR_LLM_CANCELLED', () => bench.llm.complete(request));
-      await bench.clock.armed(DELAY_MS);
+      const answer = failure('CINNABAR_LLM_CANCELLED', () => harness.llm.complete(request));
+      await harness.clock.armed(DELAY_MS);
       controller.abort();
       await answer;
-      await failure('CINNABAR_LLM_CANCELLED', () => bench.llm.complete(request));
-      expect(bench.api.requests).to.have.length(1);
+      await failure('CINNABAR_LLM_CANCELLED', () => harness.llm.complete(request));
+      expect(harness.api.requests).to.have.length(1);
     });
 
     it('cancels what is under way when the plugin stops', async () => {
-      await using bench = await openRoute(route, { steps: [hang()] });
-      const answer = failure('CINNABAR_LLM_CANCELLED', () => bench.llm.complete(HELLO));
-      const first = await bench.api.arrived(1);
-      bench.stop();
+      await using harness = await openRoute(route, { steps: [hang()] });
+      const answer = failure('CINNABAR_LLM_CANCELLED', () => harness.llm.complete(HELLO));
+      const first = await harness.api.arrived(1);
+      harness.stop();
       await answer;
       expect(await first.ended).to.equal('aborted');
     });
 
     it('reports a server that is not there as unreachable', async () => {
-      const bench = await openRoute(route);
-      await bench.api[Symbol.asyncDispose]();
-      await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete({ ...HELLO, retries: 0 }));
+      const harness = await openRoute(route);
+      await harness.api[Symbol.asyncDispose]();
+      await failure('CINNABAR_LLM_UNAVAILABLE', () => harness.llm.complete({ ...HELLO, retries: 0 }));
     });
 
     if (route.stream) {
@@ -182,13 +185,13 @@ for (const route of ROUTES) {
         ['a stream that ends before the answer does', endMidway()],
       ] as const) {
         it(`tries again after ${name}`, async () => {
-          await using bench = await openRoute(route, {
+          await using harness = await openRoute(route, {
             steps: [step, say('ok')],
             settings: { retryDelayMs: DELAY_MS },
           });
-          const answer = bench.llm.complete(HELLO);
-          await bench.clock.armed(DELAY_MS);
-          bench.clock.advance(DELAY_MS);
+          const answer = harness.llm.complete(HELLO);
+          await harness.clock.armed(DELAY_MS);
+          harness.clock.advance(DELAY_MS);
           expect((await answer).content).to.deep.equal([{ type: 'text', text: 'ok' }]);
         });
       }

@@ -1,6 +1,6 @@
 import type { LlmRequest, ParticipantMessage } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { from, openRoute, ROUTES } from './bench.js';
+import { from, openRoute, ROUTES } from './harness.js';
 
 const [, , , , ANTHROPIC] = ROUTES;
 const MODEL = 'claude-3-5-sonnet-20241022';
@@ -8,8 +8,8 @@ const READ_ON = { role: 'user', content: '<cmd>cat untitled.txt</cmd>' };
 
 /** The messages as the provider would receive them, serialised and parsed. */
 async function messagesOf(request: Omit<LlmRequest, 'self'>): Promise<unknown> {
-  await using bench = await openRoute(ANTHROPIC, { model: MODEL });
-  const { body } = await bench.llm.render({ ...request, self: 'Claude' });
+  await using harness = await openRoute(ANTHROPIC, { model: MODEL });
+  const { body } = await harness.llm.render({ ...request, self: 'Claude' });
   const { messages } = JSON.parse(JSON.stringify(body));
   return messages;
 }

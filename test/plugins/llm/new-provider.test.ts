@@ -5,7 +5,7 @@ import { PROVIDERS } from '@cinnabar/plugin-llm/dist/providers/registry.js';
 import { Llm, SettingsCatalog } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { ask, from, GLOBAL_SETTINGS } from './bench.js';
+import { ask, from, GLOBAL_SETTINGS } from './harness.js';
 
 class ParrotError extends Error {}
 

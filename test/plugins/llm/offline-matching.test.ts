@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyCharacter } from '../../support/any-character.js';
 import { cpuMsOf } from '../../support/cpu-time.js';
-import { DICE } from './bench.js';
+import { DICE } from './harness.js';
 import { openOffline, readBy } from './offline-model.js';
 
 function tool(

@@ -1,6 +1,6 @@
 import { createTestHost } from '@cinnabar/core/testing';
 import { Llm, type LlmCompletion, type ModelTool } from '@cinnabar/sdk';
-import { ask, from } from './bench.js';
+import { ask, from } from './harness.js';
 
 /** A call that the offline model derives from a sentence. */
 interface OfflineCall {

@@ -1,7 +1,7 @@
 import { type ChargedRequest, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { ask, DICE, from } from './bench.js';
+import { ask, DICE, from } from './harness.js';
 import { openOffline, readingOf } from './offline-model.js';
 
 const GREET = {

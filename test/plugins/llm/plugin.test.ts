@@ -4,7 +4,7 @@ import { Llm, SettingsCatalog } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { makeFolder } from '../../support/folder.js';
-import { ask, DICE, from } from './bench.js';
+import { ask, DICE, from } from './harness.js';
 
 const HELLO = ask([from('Alice', 'roll 2 dice with 6 sides')], { tools: [DICE] });
 

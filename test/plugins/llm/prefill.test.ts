@@ -2,7 +2,7 @@ import { castOf, createAnswerReader, prefillStops, toScript } from '@cinnabar/pl
 import type { ParticipantMessage } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ask, DICE, from } from './bench.js';
+import { ask, DICE, from } from './harness.js';
 
 const SELF = 'Cinnabar';
 const CACHED = { cacheControl: { type: 'ephemeral' } } as const;

@@ -2,7 +2,7 @@ import { type LlmRequest, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyCharacter } from '../../support/any-character.js';
-import { ask, type Bench, from, openRoute, ROUTES } from './bench.js';
+import { ask, from, type Harness, openRoute, ROUTES } from './harness.js';
 
 const SELF = 'Cinnabar';
 
@@ -59,15 +59,15 @@ const name = fc
   .filter((participant) => participant !== SELF);
 
 describe('llm speakers', () => {
-  let bench: Bench;
+  let harness: Harness;
   before(async () => {
-    bench = await openRoute(ANTHROPIC);
+    harness = await openRoute(ANTHROPIC);
   });
-  after(() => bench[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
 
   /** The request to the provider: its system prompt, and people's messages. */
   const rendered = async (request: LlmRequest) => {
-    const { body } = await bench.llm.render(request);
+    const { body } = await harness.llm.render(request);
     const { system, messages } = sent.parse(body);
     return { system, heard: messages.map(({ content }) => content).join('') };
   };

@@ -1,7 +1,7 @@
 import type { CacheControl, ParticipantMessage } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { cpuMsOf } from '../../support/cpu-time.js';
-import { ask, DICE, from, openRoute, ROUTES } from './bench.js';
+import { ask, DICE, from, openRoute, ROUTES } from './harness.js';
 
 const PEOPLE = ['Ann', 'Bea', 'Cyd', 'Dee', 'Eve', 'Fay', 'Gus', 'Cinnabar'];
 const HOUR: CacheControl = { type: 'ephemeral', ttl: '1h' };
@@ -24,11 +24,11 @@ describe('llm speed', () => {
     // Bedrock has Anthropic's messages.
     if (!route.stream || route.provider === 'bedrock') continue;
     it(`writes 400 messages, 8 participants and 20 calls in milliseconds: ${route.route}, ${mode}`, async () => {
-      await using bench = await openRoute(route, { model: 'claude-3-opus-20240229' });
+      await using harness = await openRoute(route, { model: 'claude-3-opus-20240229' });
       const request = ask(window(), { mode, tools: [DICE], cache: { system: HOUR } });
       const times: number[] = [];
       for (let round = 0; round < 60; round++) {
-        times.push(await cpuMsOf(() => bench.llm.render(request)));
+        times.push(await cpuMsOf(() => harness.llm.render(request)));
       }
       const median = times.slice(30).sort((one, other) => one - other)[15] ?? 0;
       // 0.25 to 0.7 ms on an idle machine; the limit is higher for a machine with other load.

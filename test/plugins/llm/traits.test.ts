@@ -1,17 +1,17 @@
 import { createTestHost } from '@cinnabar/core/testing';
 import { Llm } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Bench, GLOBAL_SETTINGS, openRoute, ROUTES } from './bench.js';
+import { GLOBAL_SETTINGS, type Harness, openRoute, ROUTES } from './harness.js';
 
 const [OPENAI, , , , ANTHROPIC, , BEDROCK, , GOOGLE] = ROUTES;
 
 describe('llm traits', () => {
-  const opened = new Map<string, Bench>();
+  const opened = new Map<string, Harness>();
   before(async () => {
     for (const route of [OPENAI, ANTHROPIC, BEDROCK, GOOGLE]) opened.set(route.provider, await openRoute(route));
   });
   after(async () => {
-    for (const bench of opened.values()) await bench[Symbol.asyncDispose]();
+    for (const harness of opened.values()) await harness[Symbol.asyncDispose]();
   });
   const traitsOf = async ({ provider }: (typeof ROUTES)[number], model: string) =>
     (await opened.get(provider)?.llm.traits(model)) ?? expect.fail(provider);
@@ -81,13 +81,13 @@ describe('llm traits', () => {
       'llama3*': { contextTokens: 2000, images: false, price: { input: 1, output: 2 } },
       'llama3-big': { contextTokens: 3000 },
     };
-    await using bench = await openRoute(ANTHROPIC, { settings: { models } });
-    expect((await bench.llm.traits('llama2')).contextTokens).to.equal(1000);
-    const small = await bench.llm.traits('llama3-small');
+    await using harness = await openRoute(ANTHROPIC, { settings: { models } });
+    expect((await harness.llm.traits('llama2')).contextTokens).to.equal(1000);
+    const small = await harness.llm.traits('llama3-small');
     expect(small).to.deep.include({ contextTokens: 2000, images: false });
     expect(small.price).to.deep.equal({ input: 1, output: 2, cacheRead: 1, cacheWrite5m: 1, cacheWrite1h: 1 });
-    expect((await bench.llm.traits('llama3-big')).contextTokens).to.equal(3000);
-    expect((await bench.llm.traits()).model).to.equal('stand-in');
+    expect((await harness.llm.traits('llama3-big')).contextTokens).to.equal(3000);
+    expect((await harness.llm.traits()).model).to.equal('stand-in');
   });
 
   it('ignore meaningless corrections', () => {

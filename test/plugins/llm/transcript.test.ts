@@ -1,6 +1,6 @@
 import { type ParticipantMessage, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { ask, type Bench, from, openRoute, ROUTES } from './bench.js';
+import { ask, from, type Harness, openRoute, ROUTES } from './harness.js';
 
 const CACHED = { cacheControl: { type: 'ephemeral' } } as const;
 const IMAGE = { type: 'image', source: { type: 'base64', data: 'aGk=', mediaType: 'image/png' } } as const;
@@ -44,13 +44,13 @@ const use = (id: string) => ({ type: 'tool_use', id, name: 'get_time', input: { 
 const result = (toolUseId: string, content: string) => ({ type: 'tool_result', toolUseId, content }) as const;
 
 describe('llm transcript', () => {
-  let bench: Bench;
+  let harness: Harness;
   before(async () => {
-    bench = await openRoute(ANTHROPIC);
+    harness = await openRoute(ANTHROPIC);
   });
-  after(() => bench[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
   const turnsOf = async (...messages: readonly ParticipantMessage[]) =>
-    sent.parse((await bench.llm.render(ask(messages))).body).messages;
+    sent.parse((await harness.llm.render(ask(messages))).body).messages;
 
   it('groups people between two turns of the model, each named, and drops the empty completion target', async () => {
     const turns = await turnsOf(

@@ -1,7 +1,7 @@
 import { fail, hang, type StandIn, say, startAnthropicStandIn, startOpenAiStandIn } from '@cinnabar/local-models';
 import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
-import { ask, from, GLOBAL_SETTINGS, KEY, openRoute, ROUTES, statusOf } from './bench.js';
+import { ask, from, GLOBAL_SETTINGS, KEY, openRoute, ROUTES, statusOf } from './harness.js';
 
 const [, , CHAT, , , , BEDROCK] = ROUTES;
 const HELLO = ask([from('Alice', 'Hello')]);
@@ -33,35 +33,35 @@ describe('llm vendors', () => {
       .to.include('**Model:** claude-3-5-sonnet-20241022')
       .and.match(/\*\*anthropic\*\* \(.*claude-3-opus-20240229.*\): anthropic at api\.anthropic\.com, key set/)
       .and.match(/\*\*aws-bedrock\*\* .*: bedrock at bedrock-runtime\.us-west-2\.amazonaws\.com, key set/);
-    await using bench = await openRoute(BEDROCK, { withoutKey: true, script: () => say('ok') });
+    await using harness = await openRoute(BEDROCK, { withoutKey: true, script: () => say('ok') });
     const { 'aws-bedrock': bedrock } = vendors;
-    const config = { ...bedrock.config, baseUrl: bench.api.baseUrl };
-    bench.set({ vendors: { 'aws-bedrock': { ...bedrock, config } }, model: 'anthropic.claude-v2' });
-    expect(await bench.llm.complete(HELLO)).to.include({ provider: 'bedrock' });
-    expect(bench.api.requests[0]?.hasKey).to.equal(true);
+    const config = { ...bedrock.config, baseUrl: harness.api.baseUrl };
+    harness.set({ vendors: { 'aws-bedrock': { ...bedrock, config } }, model: 'anthropic.claude-v2' });
+    expect(await harness.llm.complete(HELLO)).to.include({ provider: 'bedrock' });
+    expect(harness.api.requests[0]?.hasKey).to.equal(true);
   });
 
   for (const api of ['chat', 'responses'] as const) {
     it(`send a compatible server the headers and body fields of its configuration, and show no header (${api})`, async () => {
-      await using bench = await openRoute(CHAT, {
+      await using harness = await openRoute(CHAT, {
         steps: [say('ok'), fail(403, { message: 'no access with tenant-secret-1' })],
         env: { TENANT: 'tenant-secret-1' },
       });
       const config = {
         apiKey: KEY,
-        baseUrl: bench.api.baseUrl,
+        baseUrl: harness.api.baseUrl,
         api,
         headers: { 'X-Tenant': variable('TENANT') },
         body: { top_p: 0.5 },
       };
-      bench.set({ vendors: { own: { provider: 'openai', config, provides: ['stand-in'] } } });
-      await bench.llm.complete(HELLO);
-      expect(bench.api.requests[0]?.headers).to.include({ 'x-tenant': 'tenant-secret-1' });
-      expect(bench.api.requests[0]?.body).to.have.property('top_p', 0.5);
-      expect((await bench.llm.render(HELLO)).body).to.have.property('top_p', 0.5);
-      const { message } = await failure('CINNABAR_LLM_REFUSED', () => bench.llm.complete(HELLO));
+      harness.set({ vendors: { own: { provider: 'openai', config, provides: ['stand-in'] } } });
+      await harness.llm.complete(HELLO);
+      expect(harness.api.requests[0]?.headers).to.include({ 'x-tenant': 'tenant-secret-1' });
+      expect(harness.api.requests[0]?.body).to.have.property('top_p', 0.5);
+      expect((await harness.llm.render(HELLO)).body).to.have.property('top_p', 0.5);
+      const { message } = await failure('CINNABAR_LLM_REFUSED', () => harness.llm.complete(HELLO));
       expect(message).to.include('no access').and.not.include('tenant-secret-1');
-      expect(JSON.stringify(bench.logs.entries)).to.not.include('tenant-secret-1');
+      expect(JSON.stringify(harness.logs.entries)).to.not.include('tenant-secret-1');
     });
   }
 
@@ -77,14 +77,14 @@ describe('llm vendors', () => {
   });
 
   it('match whole names, the first vendor that does, and say so when none does', async () => {
-    await using bench = await openRoute(CHAT);
-    bench.set({
+    await using harness = await openRoute(CHAT);
+    harness.set({
       vendors: {
         one: { provider: 'openai', config: { apiKey: 'a' }, provides: ['gpt-5'] },
         two: { provider: 'anthropic', config: { apiKey: 'b' }, provides: ['gpt-.*', 'o[13]'] },
       },
     });
-    const chosen = async (model: string) => (await bench.llm.traits(model)).provider;
+    const chosen = async (model: string) => (await harness.llm.traits(model)).provider;
     expect([await chosen('gpt-5'), await chosen('gpt-5-mini'), await chosen('o3')]).to.deep.equal([
       'openai',
       'anthropic',
@@ -104,9 +104,9 @@ describe('llm vendors', () => {
   });
 
   it('answer at once for a name that would keep a backtracking matcher busy for years', async () => {
-    await using bench = await openRoute(CHAT);
-    bench.set({ vendors: { mine: { provider: 'openai', config: { apiKey: 'a' }, provides: ['(a+)+', 'x'] } } });
-    await failure('CINNABAR_LLM_NOT_CONFIGURED', () => bench.llm.traits(`${'a'.repeat(299)}!`));
+    await using harness = await openRoute(CHAT);
+    harness.set({ vendors: { mine: { provider: 'openai', config: { apiKey: 'a' }, provides: ['(a+)+', 'x'] } } });
+    await failure('CINNABAR_LLM_NOT_CONFIGURED', () => harness.llm.traits(`${'a'.repeat(299)}!`));
   });
 
   it('take keys from the environment: by reference, or the usual variable where no other address is given', async () => {
@@ -157,7 +157,7 @@ describe('llm vendors', () => {
       const openai = await startOpenAiStandIn(first);
       const claude = await startAnthropicStandIn(second);
       const at = ({ baseUrl }: StandIn) => ({ baseUrl });
-      const bench = await openRoute(CHAT, {
+      const harness = await openRoute(CHAT, {
         settings: {
           retryDelayMs: 0,
           retries: 0,
@@ -168,20 +168,20 @@ describe('llm vendors', () => {
         },
       });
       return {
-        ...bench,
+        ...harness,
         openai,
         claude,
         async [Symbol.asyncDispose]() {
-          for (const one of [bench, openai, claude]) await one[Symbol.asyncDispose]();
+          for (const one of [harness, openai, claude]) await one[Symbol.asyncDispose]();
         },
       };
     }
 
     it('route each request by its model', async () => {
-      await using bench = await openTwo({ script: () => say('from llama') }, { script: () => say('from claude') });
+      await using harness = await openTwo({ script: () => say('from llama') }, { script: () => say('from claude') });
       const texts = [];
       for (const model of ['llama-3', 'claude-3-opus', undefined]) {
-        const { content, provider } = await bench.llm.complete({ ...HELLO, ...(model && { model }) });
+        const { content, provider } = await harness.llm.complete({ ...HELLO, ...(model && { model }) });
         texts.push([provider, ...content.map((block) => (block.type === 'text' ? block.text : ''))]);
       }
       expect(texts).to.deep.equal([
@@ -192,68 +192,68 @@ describe('llm vendors', () => {
     });
 
     it('ask the other models in order when one is down, rate-limited or too slow, and only then', async () => {
-      await using bench = await openTwo(
+      await using harness = await openTwo(
         { steps: [fail(429), fail(503), fail(400), say('llama')] },
         { script: () => say('claude') },
       );
       const request = { ...HELLO, model: 'llama-3', fallbacks: ['unknown', 'llama-3', 'claude-3-opus'] };
-      for (const _ of [1, 2]) expect((await bench.llm.complete(request)).provider).to.equal('anthropic');
-      await failure('CINNABAR_LLM_REFUSED', () => bench.llm.complete(request));
-      expect((await bench.llm.complete(request)).provider).to.equal('openai');
-      const warned = bench.logs.entries.filter(({ level }) => level === 'warn').map(({ message }) => message);
+      for (const _ of [1, 2]) expect((await harness.llm.complete(request)).provider).to.equal('anthropic');
+      await failure('CINNABAR_LLM_REFUSED', () => harness.llm.complete(request));
+      expect((await harness.llm.complete(request)).provider).to.equal('openai');
+      const warned = harness.logs.entries.filter(({ level }) => level === 'warn').map(({ message }) => message);
       expect(warned.some((message) => message.includes('no vendor provides the model "unknown"'))).to.equal(true);
     });
 
     it("fail with the first model's trouble when all are down", async () => {
-      await using bench = await openTwo({ script: () => fail(429) }, { script: () => fail(500) });
+      await using harness = await openTwo({ script: () => fail(429) }, { script: () => fail(500) });
       const request = { ...HELLO, model: 'llama-3', fallbacks: ['claude-3-opus'] };
-      await failure('CINNABAR_LLM_RATE_LIMITED', () => bench.llm.complete(request));
+      await failure('CINNABAR_LLM_RATE_LIMITED', () => harness.llm.complete(request));
     });
 
     it('let a model that is down rest without silencing the others, and try it again with a single request', async () => {
-      await using bench = await openTwo({ script: () => fail(500) }, { script: () => say('ok') });
+      await using harness = await openTwo({ script: () => fail(500) }, { script: () => say('ok') });
       const llama = { ...HELLO, model: 'llama-3' };
-      for (const _ of [1, 2, 3, 4, 5]) await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete(llama));
-      const resting = await failure('CINNABAR_LLM_PAUSED', () => bench.llm.complete(llama));
+      for (const _ of [1, 2, 3, 4, 5]) await failure('CINNABAR_LLM_UNAVAILABLE', () => harness.llm.complete(llama));
+      const resting = await failure('CINNABAR_LLM_PAUSED', () => harness.llm.complete(llama));
       expect(resting.message).to.include('30 s');
-      expect(bench.openai.requests).to.have.length(5);
+      expect(harness.openai.requests).to.have.length(5);
       // The breaker of another model of the same vendor is separate.
-      await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete({ ...HELLO, model: 'llama-4' }));
-      expect((await bench.llm.complete(HELLO)).provider).to.equal('anthropic');
-      expect((await bench.llm.complete({ ...llama, fallbacks: ['claude-3-opus'] })).provider).to.equal('anthropic');
+      await failure('CINNABAR_LLM_UNAVAILABLE', () => harness.llm.complete({ ...HELLO, model: 'llama-4' }));
+      expect((await harness.llm.complete(HELLO)).provider).to.equal('anthropic');
+      expect((await harness.llm.complete({ ...llama, fallbacks: ['claude-3-opus'] })).provider).to.equal('anthropic');
 
-      bench.clock.advance(30_000);
-      await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete(llama));
-      await failure('CINNABAR_LLM_PAUSED', () => bench.llm.complete(llama));
-      expect(bench.openai.requests).to.have.length(7);
+      harness.clock.advance(30_000);
+      await failure('CINNABAR_LLM_UNAVAILABLE', () => harness.llm.complete(llama));
+      await failure('CINNABAR_LLM_PAUSED', () => harness.llm.complete(llama));
+      expect(harness.openai.requests).to.have.length(7);
     });
 
     it('leave a fallback time to answer when the first model hangs', async () => {
-      await using bench = await openTwo({ script: () => hang() }, { script: () => say('claude') });
-      const answer = bench.llm.complete({ ...HELLO, model: 'llama-3', fallbacks: ['claude-3-opus'] });
-      await bench.openai.arrived(1);
-      bench.clock.advance(80_000);
+      await using harness = await openTwo({ script: () => hang() }, { script: () => say('claude') });
+      const answer = harness.llm.complete({ ...HELLO, model: 'llama-3', fallbacks: ['claude-3-opus'] });
+      await harness.openai.arrived(1);
+      harness.clock.advance(80_000);
       expect((await answer).provider).to.equal('anthropic');
     });
   });
 
   it('rest by themselves, each key and each model', async () => {
-    await using bench = await openRoute(CHAT, {
+    await using harness = await openRoute(CHAT, {
       script: ({ model }) => (model === 'broken' ? fail(500) : say('ok')),
       settings: { retries: 0 },
     });
     const withKey = (apiKey: string) => ({
-      own: { provider: 'openai', config: { apiKey, baseUrl: bench.api.baseUrl, api: 'chat' }, provides: ['.*'] },
+      own: { provider: 'openai', config: { apiKey, baseUrl: harness.api.baseUrl, api: 'chat' }, provides: ['.*'] },
     });
     const broken = { ...HELLO, model: 'broken' };
-    bench.set({ vendors: withKey(KEY), model: 'broken' });
-    for (let n = 0; n < 5; n += 1) await failure('CINNABAR_LLM_UNAVAILABLE', () => bench.llm.complete(broken));
-    await failure('CINNABAR_LLM_PAUSED', () => bench.llm.complete(broken));
-    expect(await bench.llm.complete({ ...HELLO, model: 'other' })).to.include({ provider: 'openai' });
-    bench.set({ vendors: withKey('another'), model: 'broken' });
+    harness.set({ vendors: withKey(KEY), model: 'broken' });
+    for (let n = 0; n < 5; n += 1) await failure('CINNABAR_LLM_UNAVAILABLE', () => harness.llm.complete(broken));
+    await failure('CINNABAR_LLM_PAUSED', () => harness.llm.complete(broken));
+    expect(await harness.llm.complete({ ...HELLO, model: 'other' })).to.include({ provider: 'openai' });
+    harness.set({ vendors: withKey('another'), model: 'broken' });
     // The stand-in refuses the other key, but it is asked.
-    await failure('CINNABAR_LLM_REFUSED', () => bench.llm.complete(broken));
-    bench.set({ vendors: withKey(KEY), model: 'broken' });
-    await failure('CINNABAR_LLM_PAUSED', () => bench.llm.complete(broken));
+    await failure('CINNABAR_LLM_REFUSED', () => harness.llm.complete(broken));
+    harness.set({ vendors: withKey(KEY), model: 'broken' });
+    await failure('CINNABAR_LLM_PAUSED', () => harness.llm.complete(broken));
   });
 });

@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect } from 'chai';
 import { endpointOf, mintToken } from './bearer.js';
-import { ask } from './bench.js';
+import { ask } from './harness.js';
 
 let begun: () => void = () => undefined;
 let aborted: () => void = () => undefined;

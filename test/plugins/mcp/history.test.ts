@@ -18,7 +18,7 @@ import {
 import { expect } from 'chai';
 import { IN_POSTGRES, openData } from '../../support/data.js';
 import { makeFolder } from '../../support/folder.js';
-import { call } from './bench.js';
+import { call } from './harness.js';
 import { historyIn, historyOver } from './history-in.js';
 
 const HOUR_MS = 3_600_000;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect } from 'chai';
-import { ask, call, openBench, textOf } from './bench.js';
+import { ask, call, openMcpHarness, textOf } from './harness.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const STREAM_TYPE = { 'content-type': 'text/event-stream' };
@@ -81,7 +81,7 @@ describe('an MCP server over HTTP whose answer has no end', function () {
   for (const [name, why] of Object.entries(reasons)) {
     it(`is left as soon as that is known: ${name}`, async () => {
       await using endless = await openEndless();
-      await using host = await openBench({ far: { url: endless.url, tier: 'everyone' } });
+      await using host = await openMcpHarness({ far: { url: endless.url, tier: 'everyone' } });
       expect(textOf(await call(host, `far_${name}`))).to.match(/stopped while this was running/);
       expect(await ask(host, '!mcp list')).to.match(why);
       expect(endless.poured()).to.be.below(80 * MB);

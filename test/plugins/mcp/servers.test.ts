@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import type { TestHost } from '@cinnabar/core/testing';
 import { RESULT_CHARACTERS, type ToolProgress, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { ask, CHILD, call, openBench, textOf } from './bench.js';
+import { ask, CHILD, call, openMcpHarness, textOf } from './harness.js';
 
 /** A reference to an environment variable in settings. */
 const reference = (name: string) => ['$', '{', name, '}'].join('');
@@ -58,7 +58,7 @@ describe('an MCP server over stdio', function () {
   this.timeout(60_000);
   let host: TestHost;
   before(async () => {
-    host = await openBench({ child: { ...CHILD, timeoutMs: 10_000 } });
+    host = await openMcpHarness({ child: { ...CHILD, timeoutMs: 10_000 } });
   });
   after(() => host[Symbol.asyncDispose]());
 
@@ -180,7 +180,7 @@ describe('the process of an MCP server', function () {
 
   /** Unloads the plugin while a child process of the server is alive; resolves when that has ended. */
   const outlive = async (how: Readonly<Record<string, unknown>>) => {
-    await using host = await openBench({ child: CHILD });
+    await using host = await openMcpHarness({ child: CHILD });
     const listener = createServer().listen(0, '127.0.0.1');
     await once(listener, 'listening');
     const address = listener.address();
@@ -205,7 +205,7 @@ describe('the process of an MCP server', function () {
 
   it('cannot hide a process without parent and environment, where there are control groups', async function () {
     if (process.platform !== 'linux') this.skip();
-    const host = await openBench({ child: CHILD });
+    const host = await openMcpHarness({ child: CHILD });
     const hasGroup = processFile(startedServer().pid, 'cgroup').includes('cinnabar-mcp-');
     await host[Symbol.asyncDispose]();
     if (!hasGroup) this.skip();
@@ -214,7 +214,7 @@ describe('the process of an MCP server', function () {
 
   it('that a killed bot has left behind ends when the bot starts again', async function () {
     if (process.platform !== 'linux') this.skip();
-    await using host = await openBench({ child: CHILD });
+    await using host = await openMcpHarness({ child: CHILD });
     const [owner, run] = startedServer().mark.split('-');
     const start = (mark: string) => {
       const env = { CINNABAR_MCP_PROCESS: mark };
@@ -240,7 +240,7 @@ describe('the process of an MCP server', function () {
   ] as const;
   for (const [what, how, why] of floods) {
     it(`is ended when it ${what}`, async () => {
-      await using host = await openBench({ child: CHILD });
+      await using host = await openMcpHarness({ child: CHILD });
       await call(host, 'child_flood', how);
       // Waits for the end of the call.
       await call(host, 'child_patient');
@@ -249,7 +249,7 @@ describe('the process of an MCP server', function () {
   }
 
   it('has to wait when it prints errors without end, and the bot goes on', async () => {
-    await using host = await openBench({ child: CHILD });
+    await using host = await openMcpHarness({ child: CHILD });
     const before = process.memoryUsage().rss;
     await call(host, 'child_flood', { to: 'stderr', chunk: 'x' });
     for (let second = 0; second < 20; second += 1) await host.advance(1_000);
@@ -261,7 +261,10 @@ describe('the process of an MCP server', function () {
     process.env.CINNABAR_TEST_SECRET = 'not for servers';
     try {
       const env = { API_KEY: reference('KEY_OF_SERVER'), PLAIN: 'yes' };
-      await using host = await openBench({ child: { ...CHILD, env } }, { env: { KEY_OF_SERVER: 'k-123', OTHER: 'x' } });
+      await using host = await openMcpHarness(
+        { child: { ...CHILD, env } },
+        { env: { KEY_OF_SERVER: 'k-123', OTHER: 'x' } },
+      );
       const seen = JSON.parse(textOf(await call(host, 'child_environment')));
       expect(seen).to.include({ API_KEY: 'k-123', PLAIN: 'yes' });
       expect(seen).to.not.have.any.keys('CINNABAR_TEST_SECRET', 'OTHER', 'KEY_OF_SERVER');
@@ -271,10 +274,10 @@ describe('the process of an MCP server', function () {
   });
 
   it('is not started before it is needed, once its tools are known', async () => {
-    const first = await openBench({ child: CHILD });
+    const first = await openMcpHarness({ child: CHILD });
     await first.stop();
     const { dataDir } = first;
-    await using again = await openBench({ child: CHILD }, { world: first, dataDir });
+    await using again = await openMcpHarness({ child: CHILD }, { world: first, dataDir });
     expect(await ask(again, '!mcp list')).to.match(/`child` .* not started; 15 tools/);
     expect(textOf(await call(again, 'child_cancelled'))).to.equal('0');
     expect(await ask(again, '!mcp list')).to.match(/`child` .* running; 15 tools/);
@@ -282,7 +285,7 @@ describe('the process of an MCP server', function () {
   });
 
   it('that cannot be started is reported with the reason', async () => {
-    await using host = await openBench({
+    await using host = await openMcpHarness({
       gone: { command: '/no/such/program', tier: 'everyone' },
       secret: { ...CHILD, env: { TOKEN: reference('NOT_SET') } },
     });
@@ -292,7 +295,7 @@ describe('the process of an MCP server', function () {
   });
 
   it('has tools for the owner of the bot alone, unless it is said otherwise', async () => {
-    await using host = await openBench({ child: { command: CHILD.command, args: CHILD.args } });
+    await using host = await openMcpHarness({ child: { command: CHILD.command, args: CHILD.args } });
     expect(textOf(await call(host, 'child_cancelled'))).to.match(/may not be used: you need to be at least/);
   });
 });

@@ -7,7 +7,7 @@ import { callTool, say, scriptedLlm } from '@cinnabar/local-models';
 import { type ToolProgress, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { endpointOf, mintToken } from './bearer.js';
-import { call, openBench, textOf } from './bench.js';
+import { call, openMcpHarness, textOf } from './harness.js';
 
 const script = (name: string) =>
   join(createRequire(import.meta.url).resolve(`@modelcontextprotocol/${name}/package.json`), '../dist/index.js');
@@ -16,7 +16,7 @@ describe('the reference server "everything"', function () {
   this.timeout(60_000);
   let host: TestHost;
   before(async () => {
-    host = await openBench({
+    host = await openMcpHarness({
       everything: { command: process.execPath, args: [script('server-everything')], tier: 'everyone' },
     });
   });
@@ -62,12 +62,12 @@ describe('the reference server "everything"', function () {
 
   it('is used by another host through this one', async () => {
     // The tokens are this host's: requests of the other host are subject to this host's access rules, policies and history.
-    await using middle = await openBench(
+    await using middle = await openMcpHarness(
       { everything: { command: process.execPath, args: [script('server-everything')] } },
       { settings: { mcp: { listen: '127.0.0.1:0' } } },
     );
     const headers = { authorization: ['Bearer $', '{MIDDLE_TOKEN}'].join('') };
-    await using far = await openBench(
+    await using far = await openMcpHarness(
       { middle: { url: await endpointOf(middle), headers, tier: 'everyone' } },
       { env: { MIDDLE_TOKEN: await mintToken(middle) } },
     );
@@ -89,7 +89,7 @@ describe('a conversation that reads a file', () => {
       await writeFile(path, 'milk and eggs');
       const llm = scriptedLlm([callTool('files_read_text_file', { path }), say('You need milk and eggs.')]);
       const files = { command: process.execPath, args: [script('server-filesystem'), folder], tier: 'everyone' };
-      await using host = await openBench({ files }, { plugins: ['ai', 'chat', 'confirm', llm] });
+      await using host = await openMcpHarness({ files }, { plugins: ['ai', 'chat', 'confirm', llm] });
       host.alice.say(host.general, '!ai What do I have to buy?');
       await host.settled();
       const card = host.general.messages.findLast(({ reactions }) => reactions.length > 0);

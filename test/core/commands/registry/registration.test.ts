@@ -1,6 +1,6 @@
 import { CinnabarError, type CommandDefinition, option, subcommand, subgroup, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { offlineRoom } from '../support/bench.js';
+import { offlineCommands } from '../support/harness.js';
 
 const run = () => undefined;
 const base = { name: 'roll', description: 'Rolls a die', run };
@@ -17,14 +17,14 @@ function refusal(register: () => unknown): string {
 }
 
 function refusalOf(definition: CommandDefinition): string {
-  const { room, owner } = offlineRoom();
-  return refusal(() => room.command(owner('dice'), definition));
+  const { service, owner } = offlineCommands();
+  return refusal(() => service.command(owner('dice'), definition));
 }
 
 describe('registering commands', () => {
   it('lists a command with what its declaration says', () => {
-    const { room, owner } = offlineRoom();
-    room.command(owner('dice'), {
+    const { service, owner } = offlineCommands();
+    service.command(owner('dice'), {
       ...base,
       aliases: ['r'],
       help: 'The long story.',
@@ -32,7 +32,7 @@ describe('registering commands', () => {
       access: { tier: 'mod' },
       options: { sides: z.int().min(2).describe('how many sides'), times: z.int().default(1) },
     });
-    expect(room.all()).to.deep.equal([
+    expect(service.all()).to.deep.equal([
       {
         plugin: 'dice',
         name: 'roll',
@@ -52,8 +52,8 @@ describe('registering commands', () => {
   });
 
   it('lists the commands of groups by their full names, with what the groups ask for', () => {
-    const { room, owner } = offlineRoom();
-    room.group(owner('admin'), {
+    const { service, owner } = offlineCommands();
+    service.group(owner('admin'), {
       name: 'config',
       description: 'Configures',
       aliases: ['cfg'],
@@ -68,7 +68,7 @@ describe('registering commands', () => {
         }),
       ],
     });
-    const [show, set] = room.all();
+    const [show, set] = service.all();
     expect(show?.name).to.equal('config show');
     expect(show?.aliases).to.have.members(['cfg show', 'config s', 'cfg s']);
     expect(set?.name).to.equal('config channel set');
@@ -76,51 +76,51 @@ describe('registering commands', () => {
   });
 
   it('is an effect of the owner’s scope, and leaves nothing when that closes', async () => {
-    const { room, owner } = offlineRoom();
+    const { service, owner } = offlineCommands();
     const dice = owner('dice');
-    room.command(dice, { ...base, aliases: ['r'] });
-    room.group(dice, { name: 'bag', description: 'Dice', commands: [subcommand({ ...base, name: 'open' })] });
+    service.command(dice, { ...base, aliases: ['r'] });
+    service.group(dice, { name: 'bag', description: 'Dice', commands: [subcommand({ ...base, name: 'open' })] });
     expect(dice.scope.effects).to.deep.equal(['command roll', 'group bag']);
 
     await dice.scope.close();
 
-    expect(room.all()).to.deep.equal([]);
-    room.command(owner('other'), { ...base, aliases: ['r', 'bag'] });
+    expect(service.all()).to.deep.equal([]);
+    service.command(owner('other'), { ...base, aliases: ['r', 'bag'] });
   });
 
   it('can be taken back early, once', async () => {
-    const { room, owner } = offlineRoom();
-    const dispose = room.command(owner('dice'), base);
+    const { service, owner } = offlineCommands();
+    const dispose = service.command(owner('dice'), base);
     await dispose();
-    room.command(owner('other'), base);
+    service.command(owner('other'), base);
     await dispose();
-    expect(room.all().map((info) => info.plugin)).to.deep.equal(['other']);
+    expect(service.all().map((info) => info.plugin)).to.deep.equal(['other']);
   });
 
   it('refuses to register for a plugin that has stopped', async () => {
-    const { room, owner } = offlineRoom();
+    const { service, owner } = offlineCommands();
     const dice = owner('dice');
     await dice.scope.close();
-    expect(refusal(() => room.command(dice, base))).to.match(/^CINNABAR_SCOPE_CLOSED/);
-    expect(room.all()).to.deep.equal([]);
+    expect(refusal(() => service.command(dice, base))).to.match(/^CINNABAR_SCOPE_CLOSED/);
+    expect(service.all()).to.deep.equal([]);
   });
 
   it('refuses a name that is taken, also by an alias, and says by whom', () => {
-    const { room, owner } = offlineRoom();
-    room.command(owner('dice'), { ...base, aliases: ['r'] });
+    const { service, owner } = offlineCommands();
+    service.command(owner('dice'), { ...base, aliases: ['r'] });
     const other = owner('other');
-    expect(refusal(() => room.command(other, base))).to.equal(
+    expect(refusal(() => service.command(other, base))).to.equal(
       'CINNABAR_NAME_TAKEN: The command "roll" is already registered by the plugin "dice".',
     );
-    expect(refusal(() => room.command(other, { ...base, name: 'r' }))).to.match(/^CINNABAR_NAME_TAKEN/);
-    expect(refusal(() => room.command(other, { ...base, name: 'x', aliases: ['roll'] }))).to.match(/NAME_TAKEN/);
+    expect(refusal(() => service.command(other, { ...base, name: 'r' }))).to.match(/^CINNABAR_NAME_TAKEN/);
+    expect(refusal(() => service.command(other, { ...base, name: 'x', aliases: ['roll'] }))).to.match(/NAME_TAKEN/);
     expect(other.scope.effects).to.deep.equal([]);
   });
 
   it('refuses two commands of one name in a group', () => {
-    const { room, owner } = offlineRoom();
+    const { service, owner } = offlineCommands();
     const commands = [subcommand({ ...base, name: 'a' }), subcommand({ ...base, name: 'b', aliases: ['a'] })];
-    expect(refusal(() => room.group(owner('dice'), { name: 'bag', description: 'Dice', commands }))).to.equal(
+    expect(refusal(() => service.group(owner('dice'), { name: 'bag', description: 'Dice', commands }))).to.equal(
       'CINNABAR_NAME_TAKEN: The command "bag a" is already registered by the plugin "dice".',
     );
   });
@@ -161,28 +161,28 @@ describe('registering commands', () => {
   }
 
   it('refuses a group without commands, and contradictions between a group and its commands', () => {
-    const { room, owner } = offlineRoom();
+    const { service, owner } = offlineCommands();
     const group = { name: 'bag', description: 'Dice' };
     const dice = owner('dice');
-    expect(refusal(() => room.group(dice, { ...group, commands: [] }))).to.match(/it has no commands/);
+    expect(refusal(() => service.group(dice, { ...group, commands: [] }))).to.match(/it has no commands/);
     const dm = subcommand({ ...base, access: { where: 'dm' } });
-    expect(refusal(() => room.group(dice, { ...group, access: { where: 'guild' }, commands: [dm] }))).to.match(
+    expect(refusal(() => service.group(dice, { ...group, access: { where: 'guild' }, commands: [dm] }))).to.match(
       /it is for dm only, inside a group that is for guild only/,
     );
     const slash = subcommand({ ...base, surface: 'slash' });
-    expect(refusal(() => room.group(dice, { ...group, surface: 'prefix', commands: [slash] }))).to.match(
+    expect(refusal(() => service.group(dice, { ...group, surface: 'prefix', commands: [slash] }))).to.match(
       /its surface is slash, inside a group whose surface is prefix/,
     );
   });
 
   it('finds names that are near, the nearest first, and nothing for what is far', () => {
-    const { room, owner } = offlineRoom();
+    const { service, owner } = offlineCommands();
     const dice = owner('dice');
-    for (const name of ['roll', 'rolls', 'poll', 'reload', 'ping']) room.command(dice, { ...base, name });
-    expect(room.similar('rollz', room.all())).to.deep.equal(['roll', 'rolls']);
-    expect(room.similar('rol', room.all())).to.deep.equal(['roll']);
-    expect(room.similar('relaod', room.all())).to.deep.equal(['reload']);
-    expect(room.similar('play', room.all())).to.deep.equal([]);
-    expect(room.similar('x', room.all())).to.deep.equal([]);
+    for (const name of ['roll', 'rolls', 'poll', 'reload', 'ping']) service.command(dice, { ...base, name });
+    expect(service.similar('rollz', service.all())).to.deep.equal(['roll', 'rolls']);
+    expect(service.similar('rol', service.all())).to.deep.equal(['roll']);
+    expect(service.similar('relaod', service.all())).to.deep.equal(['reload']);
+    expect(service.similar('play', service.all())).to.deep.equal([]);
+    expect(service.similar('x', service.all())).to.deep.equal([]);
   });
 });

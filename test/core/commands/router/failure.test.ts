@@ -1,16 +1,16 @@
 import { CinnabarError, type CommandDefinition, UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Bench, createBench } from '../support/bench.js';
+import { createHarness, type Harness } from '../support/harness.js';
 
 describe('an error in a command', () => {
-  let bench: Bench;
+  let harness: Harness;
   beforeEach(async () => {
-    bench = await createBench();
+    harness = await createHarness();
   });
-  afterEach(() => bench[Symbol.asyncDispose]());
+  afterEach(() => harness[Symbol.asyncDispose]());
 
   const register = (definition: Partial<CommandDefinition>) =>
-    bench.commands.command(bench.owner('dice'), {
+    harness.commands.command(harness.owner('dice'), {
       name: 'roll',
       description: 'Rolls',
       run: (context) => context.reply('rolled'),
@@ -23,8 +23,8 @@ describe('an error in a command', () => {
         throw new UserError('The bag is empty.');
       },
     });
-    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['The bag is empty.']);
-    expect(bench.logged).to.deep.equal([]);
+    expect(await harness.ask(harness.alice, '!roll')).to.deep.equal(['The bag is empty.']);
+    expect(harness.logged).to.deep.equal([]);
   });
 
   it('is shown as its sentence when it has a code', async () => {
@@ -33,7 +33,7 @@ describe('an error in a command', () => {
         throw new CinnabarError('CINNABAR_LLM_RATE_LIMITED');
       },
     });
-    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal([
+    expect(await harness.ask(harness.alice, '!roll')).to.deep.equal([
       'The language model is busy; please try again in a moment.',
     ]);
   });
@@ -45,14 +45,14 @@ describe('an error in a command', () => {
         throw cause;
       },
     });
-    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal([
+    expect(await harness.ask(harness.alice, '!roll')).to.deep.equal([
       'Something went wrong while doing that. It has been logged (reference `ref1`).',
     ]);
-    const [entry] = bench.logged;
+    const [entry] = harness.logged;
     expect(entry?.level).to.equal('error');
     const error = entry?.fields.error;
     expect(error).to.be.instanceOf(Error).with.property('cause', cause);
-    expect(error).to.have.property('message').that.includes(`reference ref1, user ${bench.alice.id}`);
+    expect(error).to.have.property('message').that.includes(`reference ref1, user ${harness.alice.id}`);
   });
 
   it('is a plain sentence to members where the reason is the operator’s, who reads it in the log and at their own commands', async () => {
@@ -61,47 +61,47 @@ describe('an error in a command', () => {
     };
     register({ run: fail });
     register({ name: 'llm', access: { tier: 'botOwner' }, run: fail });
-    const [told = ''] = await bench.ask(bench.alice, '!roll');
+    const [told = ''] = await harness.ask(harness.alice, '!roll');
     expect(told).to.match(/^The language model did not accept the request\..*reference `ref1`/);
     expect(told).not.to.match(/http|OPENAI|10\.0/);
-    expect(bench.logged.map(({ level, message }) => [level, message])).to.deep.equal([
+    expect(harness.logged.map(({ level, message }) => [level, message])).to.deep.equal([
       [
         'warn',
-        `command roll failed (reference ref1, user ${bench.alice.id}, channel ${bench.general.id}): The language model refused the request: http://10.0.0.7/v1 refused OPENAI_API_KEY`,
+        `command roll failed (reference ref1, user ${harness.alice.id}, channel ${harness.general.id}): The language model refused the request: http://10.0.0.7/v1 refused OPENAI_API_KEY`,
       ],
     ]);
-    expect(await bench.ask(bench.you, '!llm')).to.deep.equal([
+    expect(await harness.ask(harness.you, '!llm')).to.deep.equal([
       'The language model refused the request: http://10.0.0.7/v1 refused OPENAI_API_KEY',
     ]);
   });
 
   it('tells the caller to wait when a command is used too often', async () => {
     register({ cooldown: { uses: 2, perMs: 10_000 } });
-    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['rolled']);
-    bench.clock.advance(4_000);
-    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['rolled']);
-    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['Please wait 6 s before using this again.']);
-    expect(await bench.ask(bench.you, '!roll')).to.deep.equal(['rolled']);
-    bench.clock.advance(6_000);
-    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['rolled']);
-    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['Please wait 4 s before using this again.']);
+    expect(await harness.ask(harness.alice, '!roll')).to.deep.equal(['rolled']);
+    harness.clock.advance(4_000);
+    expect(await harness.ask(harness.alice, '!roll')).to.deep.equal(['rolled']);
+    expect(await harness.ask(harness.alice, '!roll')).to.deep.equal(['Please wait 6 s before using this again.']);
+    expect(await harness.ask(harness.you, '!roll')).to.deep.equal(['rolled']);
+    harness.clock.advance(6_000);
+    expect(await harness.ask(harness.alice, '!roll')).to.deep.equal(['rolled']);
+    expect(await harness.ask(harness.alice, '!roll')).to.deep.equal(['Please wait 4 s before using this again.']);
   });
 
   it('counts uses by channel or guild where the command says so', async () => {
     register({ cooldown: { uses: 1, perMs: 10_000, by: 'channel' } });
     register({ name: 'all', cooldown: { uses: 1, perMs: 10_000, by: 'guild' } });
-    const other = bench.guild.createChannel({ name: 'other' });
-    await bench.settled();
-    await bench.ask(bench.alice, '!roll');
-    expect(await bench.ask(bench.you, '!roll')).to.deep.equal(['Please wait 10 s before using this again.']);
-    expect(await bench.ask(bench.you, '!roll', other)).to.deep.equal(['rolled']);
-    await bench.ask(bench.alice, '!all');
-    expect(await bench.ask(bench.you, '!all', other)).to.deep.equal(['Please wait 10 s before using this again.']);
+    const other = harness.guild.createChannel({ name: 'other' });
+    await harness.settled();
+    await harness.ask(harness.alice, '!roll');
+    expect(await harness.ask(harness.you, '!roll')).to.deep.equal(['Please wait 10 s before using this again.']);
+    expect(await harness.ask(harness.you, '!roll', other)).to.deep.equal(['rolled']);
+    await harness.ask(harness.alice, '!all');
+    expect(await harness.ask(harness.you, '!all', other)).to.deep.equal(['Please wait 10 s before using this again.']);
   });
 
   it('does not use up the cooldown when the options are wrong', async () => {
     register({ cooldown: { uses: 1, perMs: 10_000 } });
-    await bench.ask(bench.alice, '!roll too much');
-    expect(await bench.ask(bench.alice, '!roll')).to.deep.equal(['rolled']);
+    await harness.ask(harness.alice, '!roll too much');
+    expect(await harness.ask(harness.alice, '!roll')).to.deep.equal(['rolled']);
   });
 });

@@ -1,7 +1,7 @@
 import { type OptionShape, option, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { Attachment, ChannelType } from 'discord.js';
-import { type Bench, createBench } from '../support/bench.js';
+import { createHarness, type Harness } from '../support/harness.js';
 
 /** The values of the command under test, as text. */
 function shown(values: Readonly<Record<string, unknown>>): string {
@@ -14,23 +14,23 @@ function shown(values: Readonly<Record<string, unknown>>): string {
 }
 
 describe('options of prefix commands', () => {
-  let bench: Bench;
+  let harness: Harness;
   before(async () => {
-    bench = await createBench();
-    bench.guild.createRole({ name: 'Netrunners' });
+    harness = await createHarness();
+    harness.guild.createRole({ name: 'Netrunners' });
   });
-  after(() => bench[Symbol.asyncDispose]());
+  after(() => harness[Symbol.asyncDispose]());
 
   /** The answer to `!try …` of a command with these options. */
   async function answer(options: OptionShape, typed: string): Promise<string> {
-    const owner = bench.owner('try');
-    bench.commands.command(owner, {
+    const owner = harness.owner('try');
+    harness.commands.command(owner, {
       name: 'try',
       description: 'Tries',
       options,
       run: (context, values) => context.reply(shown(values) || 'nothing'),
     });
-    const [first = 'silence'] = await bench.ask(bench.alice, `!try ${typed}`);
+    const [first = 'silence'] = await harness.ask(harness.alice, `!try ${typed}`);
     await owner.scope.close();
     return first;
   }
@@ -124,80 +124,82 @@ describe('options of prefix commands', () => {
   }
 
   it('find members by mention, id, user name, display name and nickname', async () => {
-    const { you, alice } = bench;
-    bench.guild.rename(you, 'Rogue Amendiares');
+    const { you, alice } = harness;
+    harness.guild.rename(you, 'Rogue Amendiares');
     for (const typed of [`<@${you.id}>`, `<@!${you.id}>`, you.id, 'you', '@You', '"rogue amendiares"']) {
       expect(await answer({ who: option.member() }, typed), typed).to.equal(`who=<@${you.id}>`);
     }
     expect(await answer({ who: option.user() }, 'Alice')).to.equal(`who=<@${alice.id}>`);
-    bench.guild.rename(you, null);
+    harness.guild.rename(you, null);
   });
 
   it('find members whom the bot has not seen yet', async () => {
-    const late = bench.discord.createUser({ name: 'latecomer' });
-    bench.guild.join(late);
-    await bench.settled();
-    bench.client.guilds.cache.get(bench.guild.id)?.members.cache.delete(late.id);
+    const late = harness.discord.createUser({ name: 'latecomer' });
+    harness.guild.join(late);
+    await harness.settled();
+    harness.client.guilds.cache.get(harness.guild.id)?.members.cache.delete(late.id);
     expect(await answer({ who: option.member() }, 'latecomer')).to.equal(`who=<@${late.id}>`);
   });
 
   it('say whom a name could mean, and prefer the one whose user name it is', async () => {
-    const twins = ['panam_p', 'panam_q'].map((name) => bench.discord.createUser({ name, displayName: 'Panam' }));
-    for (const twin of twins) bench.guild.join(twin);
-    await bench.settled();
+    const twins = ['panam_p', 'panam_q'].map((name) => harness.discord.createUser({ name, displayName: 'Panam' }));
+    for (const twin of twins) harness.guild.join(twin);
+    await harness.settled();
     expect(await answer({ who: option.member() }, 'panam')).to.match(
       /^More than one member is called `panam`: `panam_p`, `panam_q`\. Use a mention or an id\./,
     );
-    const panam = bench.discord.createUser({ name: 'panam' });
-    bench.guild.join(panam);
-    await bench.settled();
+    const panam = harness.discord.createUser({ name: 'panam' });
+    harness.guild.join(panam);
+    await harness.settled();
     expect(await answer({ who: option.member() }, 'panam')).to.equal(`who=<@${panam.id}>`);
   });
 
   it('find roles and channels by mention, id and name', async () => {
-    const [role] = [...bench.guild.roles.values()].filter((one) => one.name === 'Netrunners');
+    const [role] = [...harness.guild.roles.values()].filter((one) => one.name === 'Netrunners');
     for (const typed of [`<@&${role?.id}>`, String(role?.id), 'netrunners', '@Netrunners']) {
       expect(await answer({ role: option.role() }, typed), typed).to.equal(`role=<@&${role?.id}>`);
     }
-    for (const typed of [`<#${bench.general.id}>`, bench.general.id, 'general', '#General']) {
-      expect(await answer({ where: option.channel() }, typed), typed).to.equal(`where=<#${bench.general.id}>`);
+    for (const typed of [`<#${harness.general.id}>`, harness.general.id, 'general', '#General']) {
+      expect(await answer({ where: option.channel() }, typed), typed).to.equal(`where=<#${harness.general.id}>`);
     }
   });
 
   it('refuse a channel of another server, hidden or not', async () => {
-    const other = bench.discord.createGuild({ name: 'Other', owner: bench.you });
-    other.invite(bench.app);
+    const other = harness.discord.createGuild({ name: 'Other', owner: harness.you });
+    other.invite(harness.app);
     const elsewhere = other.createChannel({ name: 'elsewhere' });
-    const hidden = bench.discord.createGuild({ name: 'Hidden', owner: bench.you }).createChannel({ name: 'hidden' });
-    await bench.settled();
+    const hidden = harness.discord
+      .createGuild({ name: 'Hidden', owner: harness.you })
+      .createChannel({ name: 'hidden' });
+    await harness.settled();
     for (const { id } of [elsewhere, hidden]) {
       expect(await answer({ where: option.channel() }, id)).to.match(/^That channel is not in this server\./);
     }
   });
 
   it('take attached files', async () => {
-    const owner = bench.owner('files');
-    bench.commands.command(owner, {
+    const owner = harness.owner('files');
+    harness.commands.command(owner, {
       name: 'post',
       description: 'Posts',
       options: { picture: option.attachment() },
       run: (context, { picture }) => context.reply(picture instanceof Attachment ? picture.name : 'no file'),
     });
-    bench.alice.say(bench.general, '!post', { files: [{ name: 'v.png', data: Buffer.from('x') }] });
-    await bench.discord.expectMessage({ content: 'v.png' });
-    const [missing] = await bench.ask(bench.alice, '!post');
+    harness.alice.say(harness.general, '!post', { files: [{ name: 'v.png', data: Buffer.from('x') }] });
+    await harness.discord.expectMessage({ content: 'v.png' });
+    const [missing] = await harness.ask(harness.alice, '!post');
     expect(missing).to.match(/^`picture` is missing\./);
   });
 
   it('that belong to a server are refused in direct messages', async () => {
-    const owner = bench.owner('dm');
-    bench.commands.command(owner, {
+    const owner = harness.owner('dm');
+    harness.commands.command(owner, {
       name: 'who',
       description: 'Who',
       options: { who: option.member() },
       run: (context) => context.reply('?'),
     });
-    const [text] = await bench.ask(bench.alice, '!who alice', bench.alice.openDm(bench.app));
+    const [text] = await harness.ask(harness.alice, '!who alice', harness.alice.openDm(harness.app));
     expect(text).to.match(/^`who` must be a member of a server, and this is a direct message\./);
   });
 });

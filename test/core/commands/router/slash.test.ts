@@ -1,6 +1,6 @@
 import { option, subcommand, UserError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Bench, createBench } from '../support/bench.js';
+import { createHarness, type Harness } from '../support/harness.js';
 
 const run = () => undefined;
 
@@ -14,25 +14,25 @@ function createGate(): { readonly passed: Promise<void>; open(): void } {
 }
 
 describe('slash commands', () => {
-  let bench: Bench;
+  let harness: Harness;
   beforeEach(async () => {
-    bench = await createBench();
+    harness = await createHarness();
   });
-  afterEach(() => bench[Symbol.asyncDispose]());
+  afterEach(() => harness[Symbol.asyncDispose]());
 
-  type Definition = Parameters<Bench['commands']['command']>[1];
+  type Definition = Parameters<Harness['commands']['command']>[1];
   const register = async (definition: Partial<Definition>) => {
-    const owner = bench.owner('dice');
-    bench.commands.command(owner, { name: 'roll', description: 'Rolls', run, ...definition });
-    await bench.commands.syncAll();
+    const owner = harness.owner('dice');
+    harness.commands.command(owner, { name: 'roll', description: 'Rolls', run, ...definition });
+    await harness.commands.syncAll();
     return owner;
   };
   const contents = (interaction: { messages: readonly { content: string; ephemeral: boolean }[] }) =>
     interaction.messages.map((message) => (message.ephemeral ? `(only you) ${message.content}` : message.content));
 
   it('run with options by the same schemas, defaults filled in', async () => {
-    const role = bench.guild.createRole({ name: 'Fixers' });
-    await bench.settled();
+    const role = harness.guild.createRole({ name: 'Fixers' });
+    await harness.settled();
     await register({
       options: {
         sides: z.int().min(2),
@@ -50,18 +50,18 @@ describe('slash commands', () => {
           [context.source, context.prefix, context.member?.displayName, ...Object.values(values).map(String)].join(' '),
         ),
     });
-    const interaction = bench.alice.slash(bench.general, 'roll', {
+    const interaction = harness.alice.slash(harness.general, 'roll', {
       sides: 20,
-      who: bench.you,
+      who: harness.you,
       role,
-      where: bench.general,
+      where: harness.general,
       style: 'Terminal',
       last: '1m',
       quiet: true,
     });
     await interaction.answered();
     expect(contents(interaction)).to.deep.equal([
-      `slash / Alice 20 <@${bench.you.id}> <@&${role.id}> <#${bench.general.id}> Terminal 60000 true undefined 3`,
+      `slash / Alice 20 <@${harness.you.id}> <@&${role.id}> <#${harness.general.id}> Terminal 60000 true undefined 3`,
     ]);
   });
 
@@ -70,7 +70,7 @@ describe('slash commands', () => {
       options: { picture: option.attachment().transform((file) => file.name) },
       run: (context, { picture }) => context.reply(String(picture)),
     });
-    const interaction = bench.alice.slash(bench.general, 'roll', {
+    const interaction = harness.alice.slash(harness.general, 'roll', {
       picture: { name: 'v.png', data: Buffer.from('x') },
     });
     await interaction.answered();
@@ -78,7 +78,7 @@ describe('slash commands', () => {
   });
 
   it('run inside groups', async () => {
-    bench.commands.group(bench.owner('dice'), {
+    harness.commands.group(harness.owner('dice'), {
       name: 'bag',
       description: 'Dice',
       commands: [
@@ -90,15 +90,15 @@ describe('slash commands', () => {
         }),
       ],
     });
-    await bench.commands.syncAll();
-    const interaction = await bench.alice.slash(bench.general, 'bag add', { sides: 6 }).answered();
+    await harness.commands.syncAll();
+    const interaction = await harness.alice.slash(harness.general, 'bag add', { sides: 6 }).answered();
     expect(contents(interaction)).to.deep.equal(['bag add 6']);
   });
 
   it('run in direct messages', async () => {
     await register({ run: (context) => context.reply(`here ${context.guild === null}`) });
-    const dm = bench.alice.openDm(bench.app);
-    const interaction = await bench.alice.slash(dm, 'roll').answered();
+    const dm = harness.alice.openDm(harness.app);
+    const interaction = await harness.alice.slash(dm, 'roll').answered();
     expect(contents(interaction)).to.deep.equal(['here true']);
   });
 
@@ -111,29 +111,29 @@ describe('slash commands', () => {
         await last.react('🎲');
       },
     });
-    const interaction = bench.alice.slash(bench.general, 'roll');
-    await bench.settled();
+    const interaction = harness.alice.slash(harness.general, 'roll');
+    await harness.settled();
     expect(contents(interaction)).to.deep.equal(['one', '(only you) two', 'three']);
     expect(interaction.messages.at(-1)?.reactedBy('🎲')).to.have.length(1);
   });
 
   it('answer the caller alone when they are declared so', async () => {
     await register({ ephemeral: true, run: (context) => context.reply('secret') });
-    const interaction = await bench.alice.slash(bench.general, 'roll').answered();
+    const interaction = await harness.alice.slash(harness.general, 'roll').answered();
     expect(contents(interaction)).to.deep.equal(['(only you) secret']);
   });
 
   it('split what is over Discord’s limit into follow-ups', async () => {
     await register({ run: (context) => context.reply(`${'word '.repeat(500)}\nend`) });
-    const interaction = bench.alice.slash(bench.general, 'roll');
-    await bench.settled();
+    const interaction = harness.alice.slash(harness.general, 'roll');
+    await harness.settled();
     expect(interaction.messages.length).to.equal(2);
     expect(interaction.messages.at(-1)?.content).to.match(/end$/);
   });
 
   it('say that they are done when they say nothing', async () => {
     await register({});
-    const interaction = await bench.alice.slash(bench.general, 'roll').answered();
+    const interaction = await harness.alice.slash(harness.general, 'roll').answered();
     expect(contents(interaction)).to.deep.equal(['(only you) Done.']);
   });
 
@@ -146,15 +146,15 @@ describe('slash commands', () => {
         await context.reply('and more');
       },
     });
-    const interaction = bench.alice.slash(bench.general, 'roll');
-    await bench.discord.settled();
+    const interaction = harness.alice.slash(harness.general, 'roll');
+    await harness.discord.settled();
     expect(interaction.state).to.equal('waiting');
-    bench.clock.advance(2_000);
-    await bench.discord.settled();
+    harness.clock.advance(2_000);
+    await harness.discord.settled();
     expect(interaction.state).to.equal('deferred');
-    bench.clock.advance(60_000);
+    harness.clock.advance(60_000);
     gate.open();
-    await bench.settled();
+    await harness.settled();
     expect(contents(interaction)).to.deep.equal(['at last', 'and more']);
   });
 
@@ -166,28 +166,28 @@ describe('slash commands', () => {
         throw new UserError('The bag is empty.');
       },
     });
-    bench.alice.slash(bench.general, 'roll');
-    await bench.discord.settled();
-    bench.clock.advance(2_000);
-    await bench.discord.settled();
+    harness.alice.slash(harness.general, 'roll');
+    await harness.discord.settled();
+    harness.clock.advance(2_000);
+    await harness.discord.settled();
     gate.open();
-    await bench.settled();
-    const seen = (who: typeof bench.you) => who.read(bench.general).map((message) => message.content);
-    expect(seen(bench.alice)).to.deep.equal(['The bag is empty.']);
-    expect(seen(bench.you)).to.deep.equal([]);
+    await harness.settled();
+    const seen = (who: typeof harness.you) => who.read(harness.general).map((message) => message.content);
+    expect(seen(harness.alice)).to.deep.equal(['The bag is empty.']);
+    expect(seen(harness.you)).to.deep.equal([]);
   });
 
   it('leave no timer behind', async () => {
     await register({ run: (context) => context.reply('done') });
-    const before = bench.clock.pending;
-    await bench.alice.slash(bench.general, 'roll').answered();
-    await bench.settled();
-    expect(bench.clock.pending).to.equal(before);
+    const before = harness.clock.pending;
+    await harness.alice.slash(harness.general, 'roll').answered();
+    await harness.settled();
+    expect(harness.clock.pending).to.equal(before);
   });
 
   it('tell the caller alone why they are refused', async () => {
     await register({ access: { tier: 'mod' }, run: (context) => context.reply('rolled') });
-    const interaction = await bench.alice.slash(bench.general, 'roll').answered();
+    const interaction = await harness.alice.slash(harness.general, 'roll').answered();
     expect(contents(interaction)).to.deep.equal(['(only you) You may not do that: you need to be at least mod here']);
   });
 
@@ -199,7 +199,7 @@ describe('slash commands', () => {
     });
     const texts = [];
     for (const sides of [3, 4, 4]) {
-      const interaction = await bench.alice.slash(bench.general, 'roll', { sides }).answered();
+      const interaction = await harness.alice.slash(harness.general, 'roll', { sides }).answered();
       texts.push(...contents(interaction));
     }
     expect(texts).to.deep.equal([
@@ -215,18 +215,18 @@ describe('slash commands', () => {
         throw new TypeError('oops');
       },
     });
-    const interaction = await bench.alice.slash(bench.general, 'roll').answered();
-    await bench.settled();
+    const interaction = await harness.alice.slash(harness.general, 'roll').answered();
+    await harness.settled();
     expect(contents(interaction).join()).to.match(/^\(only you\) Something went wrong .*reference `ref1`/);
-    expect(bench.logged.map((entry) => entry.message)).to.include('command roll failed');
+    expect(harness.logged.map((entry) => entry.message)).to.include('command roll failed');
   });
 
   it('say that they are gone when Discord still shows them', async () => {
     const owner = await register({});
-    bench.disabled.add('dice');
-    const disabled = await bench.alice.slash(bench.general, 'roll').answered();
+    harness.disabled.add('dice');
+    const disabled = await harness.alice.slash(harness.general, 'roll').answered();
     await owner.scope.close();
-    const gone = await bench.alice.slash(bench.general, 'roll').answered();
+    const gone = await harness.alice.slash(harness.general, 'roll').answered();
     for (const interaction of [disabled, gone]) {
       expect(contents(interaction)).to.deep.equal(['(only you) That command is not available here at the moment.']);
     }
@@ -238,18 +238,18 @@ describe('slash commands', () => {
       await register({
         options: { die: option.suggested((typed) => all.filter(({ value }) => value.startsWith(typed))) },
       });
-      const some = await bench.alice.autocomplete(bench.general, 'roll', 'die', 'd3').answered();
+      const some = await harness.alice.autocomplete(harness.general, 'roll', 'die', 'd3').answered();
       expect(some.choices?.map(({ value }) => value)).to.deep.equal([
         'd3',
         ...Array.from({ length: 10 }, (_, index) => `d3${index}`),
       ]);
-      const many = await bench.alice.autocomplete(bench.general, 'roll', 'die', 'd').answered();
+      const many = await harness.alice.autocomplete(harness.general, 'roll', 'die', 'd').answered();
       expect(many.choices).to.have.length(25);
     });
 
     it('come from choices that are too many for Discord’s list', async () => {
       await register({ options: { die: z.enum(Array.from({ length: 30 }, (_, index) => `D${index}`)) } });
-      const typing = await bench.alice.autocomplete(bench.general, 'roll', 'die', 'd29').answered();
+      const typing = await harness.alice.autocomplete(harness.general, 'roll', 'die', 'd29').answered();
       expect(typing.choices).to.deep.equal([{ name: 'D29', value: 'D29' }]);
     });
 
@@ -261,10 +261,10 @@ describe('slash commands', () => {
           }),
         },
       });
-      const typing = await bench.alice.autocomplete(bench.general, 'roll', 'die', 'd').answered();
+      const typing = await harness.alice.autocomplete(harness.general, 'roll', 'die', 'd').answered();
       expect(typing.choices).to.deep.equal([]);
-      await bench.settled();
-      expect(bench.logged.map((entry) => entry.message)).to.include('suggestions could not be made');
+      await harness.settled();
+      expect(harness.logged.map((entry) => entry.message)).to.include('suggestions could not be made');
     });
 
     it('are none for those who may not use the command', async () => {
@@ -272,7 +272,7 @@ describe('slash commands', () => {
         access: { tier: 'mod' },
         options: { die: option.suggested(() => [{ name: 'secret', value: 'secret' }]) },
       });
-      const typing = await bench.alice.autocomplete(bench.general, 'roll', 'die', '').answered();
+      const typing = await harness.alice.autocomplete(harness.general, 'roll', 'die', '').answered();
       expect(typing.choices).to.deep.equal([]);
     });
   });

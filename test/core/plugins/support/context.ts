@@ -3,11 +3,11 @@ import { type Clock, createJournal, type ErasedContext } from '@cinnabar/sdk';
 import { Client } from 'discord.js';
 import type { Run } from '../../../support/owners.js';
 import { journalsOn } from '../../storage/fixture.js';
-import type { House } from './house.js';
+import type { PluginHarness } from './harness.js';
 
 /** Contexts whose registrations are only effects of the scope; services are real. */
 export function createScopeContexts(
-  services: House['services'],
+  services: PluginHarness['services'],
   clock: Clock,
   metricsOf: (owner: Run) => ErasedContext['metrics'],
 ): (owner: Run) => ErasedContext {

@@ -11,7 +11,7 @@ export interface Ended {
   readonly output: unknown;
 }
 
-export interface Bench extends AsyncDisposable {
+export interface Harness extends AsyncDisposable {
   readonly host: TestHost;
   readonly guild: LocalGuild;
   readonly general: LocalChannel;
@@ -47,13 +47,13 @@ const MODERATING = [
   'PinMessages',
 ] as const;
 
-interface BenchOptions extends Partial<TestHostOptions> {
+interface HarnessOptions extends Partial<TestHostOptions> {
   readonly speakFor?: string;
   readonly mark?: 'line' | 'none';
 }
 
 /** A guild with the plugin: an owner, a moderator, plain members, and a user who is not a member. */
-export async function openBench(options: BenchOptions = {}): Promise<Bench> {
+export async function openToolsHarness(options: HarnessOptions = {}): Promise<Harness> {
   const host = await createTestHost({ plugins: ['discord-tools'], ...options });
   const { discord, guild, general, you: owner, alice, bob } = host;
   for (const role of guild.roles.values()) if (role.botId !== undefined) guild.editRole(role, { position: 50 });
@@ -71,7 +71,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
   await host.resolve(SettingsCatalog).set('discord-tools', 'speakFor', speakFor, admin);
   await host.resolve(SettingsCatalog).set('discord-tools', 'mark', mark, admin);
 
-  const call: Bench['call'] = async (user, name, input, { channel = general, identity, key } = {}) => {
+  const call: Harness['call'] = async (user, name, input, { channel = general, identity, key } = {}) => {
     const place = { guildId: channel.guild?.id ?? null, channelId: channel.id };
     const actor: Actor = { userId: user.id, ...place, ...(identity === undefined ? {} : { identity }) };
     const request = { name, arguments: input, actor, origin: 'test', ...(key === undefined ? {} : { key }) };
@@ -118,8 +118,8 @@ function ended(outcome: Outcome): Ended {
 }
 
 /** Adds an agent, as the owner, with every tool, but only in some channels. */
-export async function letIn(bench: Bench, identity: string, channels: readonly string[] | 'all'): Promise<void> {
-  const { host, guild, general, owner } = bench;
+export async function letIn(harness: Harness, identity: string, channels: readonly string[] | 'all'): Promise<void> {
+  const { host, guild, general, owner } = harness;
   const tools = Object.fromEntries(
     host
       .resolve(Tools)

@@ -65,7 +65,7 @@ const KEYS = {
   google: { GOOGLE_API_KEY: KEY },
 };
 
-export interface Bench extends AsyncDisposable {
+export interface Harness extends AsyncDisposable {
   readonly llm: Llm;
   readonly api: StandIn;
   readonly clock: WatchedClock;
@@ -80,7 +80,7 @@ export interface Bench extends AsyncDisposable {
   set(values: Partial<GlobalSettings>): void;
 }
 
-export interface BenchOptions extends StandInOptions {
+export interface HarnessOptions extends StandInOptions {
   readonly settings?: object;
   readonly withoutKey?: boolean;
   readonly model?: string;
@@ -88,7 +88,7 @@ export interface BenchOptions extends StandInOptions {
 }
 
 /** The service as the plugin creates it, with a stand-in for the route's provider. */
-export async function openRoute(route: Route, options: BenchOptions = {}): Promise<Bench> {
+export async function openRoute(route: Route, options: HarnessOptions = {}): Promise<Harness> {
   const withKey = options.withoutKey !== true;
   const { provider, api: endpoint, stream } = route;
   const api = await START[provider]({ ...(withKey ? { key: KEY } : {}), ...options });

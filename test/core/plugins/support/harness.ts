@@ -18,7 +18,7 @@ import { formatTexts } from '../../../support/languages.js';
 import type { Run } from '../../../support/owners.js';
 import { createScopeContexts } from './context.js';
 
-export interface House {
+export interface PluginHarness {
   readonly manager: PluginManager;
   readonly clock: ManualClock;
   readonly services: PluginServices;
@@ -49,7 +49,7 @@ export function loaderIn(cacheDir: string, builtPlugins?: BuiltAhead) {
   return createLoader({ cacheDir, hostVersion: '0.1.0', ...(builtPlugins === undefined ? {} : { builtPlugins }) });
 }
 
-interface HouseOptions {
+interface HarnessOptions {
   readonly discover?: Discover;
   readonly loader?: ReturnType<typeof loaderIn>;
   readonly guards?: { known: readonly KnownGuard[] };
@@ -60,7 +60,7 @@ interface HouseOptions {
 }
 
 /** The plugin service on a manual clock, with in-memory plugins unless folders are given. */
-export function createHouse(options: HouseOptions = {}): House {
+export function createPluginHarness(options: HarnessOptions = {}): PluginHarness {
   formatTexts();
   const clock = createManualClock();
   const hostServices = container.createChildContainer();
@@ -120,8 +120,8 @@ export function createHouse(options: HouseOptions = {}): House {
 }
 
 /** The same with the plugins in the folder `plugins` of another one, built into its folder `cache`. */
-export function createHouseIn(folder: string, options: HouseOptions = {}): House {
-  return createHouse({
+export function createPluginHarnessIn(folder: string, options: HarnessOptions = {}): PluginHarness {
+  return createPluginHarness({
     discover: createDiscovery({ bundled: [], folders: [join(folder, 'plugins')], packageRoots: [] }),
     loader: loaderIn(join(folder, 'cache')),
     ...options,

@@ -24,7 +24,7 @@ import { type LogEntry, recordingLogger } from '../../../support/logs.js';
 import { ownerOf, type Run } from '../../../support/owners.js';
 
 /** A real client on a local Discord, with the services for commands, components and responders. */
-export interface Bench extends AsyncDisposable {
+export interface Harness extends AsyncDisposable {
   readonly discord: LocalDiscord;
   readonly client: Client<true>;
   readonly clock: ManualClock;
@@ -63,7 +63,7 @@ const INTENTS = [
   GatewayIntentBits.MessageContent,
 ];
 
-export async function createBench(): Promise<Bench> {
+export async function createHarness(): Promise<Harness> {
   const clock = createManualClock();
   const log = recordingLogger();
   const discord = await startLocalDiscord({ clock });
@@ -209,10 +209,10 @@ const plainBoundary: Boundary = {
 };
 
 /** A command service that never logs in, for tests of declarations. */
-export function offlineRoom(): { readonly room: CommandService; owner(id: string): Run } {
+export function offlineCommands(): { readonly service: CommandService; owner(id: string): Run } {
   const clock = createManualClock();
   const log = recordingLogger();
-  const room = createCommands({
+  const service = createCommands({
     owns: EVERYTHING.owns,
     client: new Client({ intents: [] }),
     prefixes: () => ['!'],
@@ -227,5 +227,5 @@ export function offlineRoom(): { readonly room: CommandService; owner(id: string
     random: { next: () => 0, id: () => 'reference' },
     log,
   });
-  return { room, owner: (id) => ownerOf(id, {}, { clock, log }) };
+  return { service, owner: (id) => ownerOf(id, {}, { clock, log }) };
 }

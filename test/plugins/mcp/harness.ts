@@ -8,7 +8,7 @@ const script = fileURLToPath(new URL('./child.js', import.meta.url));
 export const CHILD = { command: process.execPath, args: [script], tier: 'everyone', risk: 'hints' } as const;
 
 /** A host that has loaded the tools of its servers. */
-export async function openBench(
+export async function openMcpHarness(
   servers: Readonly<Record<string, unknown>>,
   { plugins = [], settings, ...options }: Partial<TestHostOptions> = {},
 ): Promise<TestHost> {
