@@ -4,6 +4,7 @@ import { type Choice, loadChoices, Refusal, type Result } from './api.js';
 import { ActButton, Blocks, finish, sentenceFor } from './blocks.js';
 import { usePage } from './context.js';
 import { addressOf, navigate } from './router.js';
+import { useSelection } from './selection.js';
 import { t } from './texts.js';
 import { Text } from './values.js';
 
@@ -317,13 +318,12 @@ function Picker({ id, kind, many, value, described, onChange }: PickerParts) {
   const [search, setSearch] = useState('');
   const [isOpen, setOpen] = useState(false);
   const [found, setFound] = useState<{ readonly search: string; readonly choices: readonly Choice[] }>();
-  const [at, setAt] = useState(0);
-  /** Enter was pressed before the results had come. */
-  const [isWaiting, setWaiting] = useState(false);
   const [known, setKnown] = useState<Readonly<Record<string, string>>>({});
   const choices = isOpen ? (found?.choices ?? []) : [];
   const isComplete = isOpen && found?.search === search;
   const chosen = Array.isArray(value) ? value : typeof value === 'string' && value !== '' ? [value] : [];
+  const selection = useSelection(choices, isComplete, (choice) => choose(choice));
+  const { at } = selection;
   const nameOf = (one: string) =>
     known[one] ??
     (kind === 'channel' ? names.channels[one] : kind === 'role' ? names.roles[one]?.name : names.users[one]) ??
@@ -336,7 +336,7 @@ function Picker({ id, kind, many, value, described, onChange }: PickerParts) {
     const show = (results: readonly Choice[]) => {
       if (isOver) return;
       setFound({ search, choices: results });
-      setAt(0);
+      selection.select(0);
     };
     const timer = setTimeout(() => {
       loadChoices(guildId, kind, search).then(
@@ -349,23 +349,16 @@ function Picker({ id, kind, many, value, described, onChange }: PickerParts) {
       clearTimeout(timer);
     };
   }, [search, isOpen]);
-  useLayoutEffect(() => {
-    if (!isWaiting || !isComplete) return;
-    setWaiting(false);
-    choose(choices[at]);
-  }, [isWaiting, isComplete]);
-
   const open = () => {
     setOpen(true);
-    setWaiting(false);
+    selection.cancel();
   };
   const close = () => {
     setOpen(false);
     setFound(undefined);
-    setWaiting(false);
+    selection.cancel();
   };
-  const choose = (choice: Choice | undefined) => {
-    if (choice === undefined) return;
+  const choose = (choice: Choice) => {
     setKnown({ ...known, [choice.id]: choice.name });
     close();
     setSearch('');
@@ -374,14 +367,10 @@ function Picker({ id, kind, many, value, described, onChange }: PickerParts) {
   const remove = (one: string) => onChange(many ? chosen.filter((other) => other !== one) : '');
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') close();
-    else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+    else if (event.key === 'Enter' && isOpen) {
       event.preventDefault();
-      if (!isOpen) open();
-      else setAt((at + (event.key === 'ArrowDown' ? 1 : -1) + choices.length) % Math.max(1, choices.length));
-    } else if (event.key === 'Enter' && isOpen) {
-      event.preventDefault();
-      setWaiting(true);
-    }
+      selection.enter();
+    } else if (selection.onArrow(event) && !isOpen) open();
   };
   return (
     <div

@@ -5,6 +5,7 @@ import { type Names, type Session, signIn, signOut } from './api.js';
 import { sentenceFor } from './blocks.js';
 import { NO_PAGE, Page } from './context.js';
 import { addressOf, hasMoved, navigate, type Route } from './router.js';
+import { useSelection } from './selection.js';
 import { t } from './texts.js';
 import { Text } from './values.js';
 
@@ -241,9 +242,6 @@ function Palette({
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [search, setSearch] = useState('');
-  const [at, setAt] = useState(0);
-  /** Enter was pressed before the pages had loaded. */
-  const [isWaiting, setWaiting] = useState(false);
   useLayoutEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return;
@@ -265,25 +263,16 @@ function Palette({
     ...(session.isOwner ? [{ text: t('The bot'), kind: '', href: addressOf({ guildId: null }) }] : []),
   ];
   const found = targets.filter(({ text }) => text.toLowerCase().includes(search.toLowerCase())).slice(0, MOST_FOUND);
-  const go = (href: string | undefined) => {
-    if (href === undefined) return;
+  const go = (href: string) => {
     dialog.current?.close();
     navigate(href);
   };
-  useLayoutEffect(() => {
-    if (!isWaiting || !isComplete) return;
-    setWaiting(false);
-    go(found[at]?.href);
-  }, [isWaiting, isComplete]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
-    event.preventDefault();
-    setAt((at + (event.key === 'ArrowDown' ? 1 : -1) + found.length) % Math.max(1, found.length));
-  };
+  const selection = useSelection(found, isComplete, ({ href }) => go(href));
+  const { at } = selection;
   const forget = () => {
     setSearch('');
-    setAt(0);
-    setWaiting(false);
+    selection.select(0);
+    selection.cancel();
   };
   return (
     <>
@@ -294,7 +283,7 @@ function Palette({
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            setWaiting(true);
+            selection.enter();
           }}
         >
           <input
@@ -309,10 +298,10 @@ function Palette({
             value={search}
             onInput={({ currentTarget }) => {
               setSearch(currentTarget.value);
-              setAt(0);
-              setWaiting(false);
+              selection.select(0);
+              selection.cancel();
             }}
-            onKeyDown={onKeyDown}
+            onKeyDown={selection.onArrow}
           />
         </form>
         <div id="palette" class="choices" role="listbox" tabIndex={-1} aria-label={t('Go to …')}>

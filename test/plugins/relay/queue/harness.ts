@@ -341,7 +341,7 @@ function countingRandom(): Random {
   return { next: () => 0, id: () => `key-${++ids}` };
 }
 
-/** @param id of the message; the place is `guild/channel`, or `@somebody` for their direct messages */
+/** An event. @param id the id of its message @param place `guild/channel`, or `@user` for a direct message */
 export function event(id: string, place = 'town/general', more: Partial<RelayEvent> = {}): RelayEvent {
   const [guildId, channelId] = place.startsWith('@') ? [null, place] : [place.split('/')[0] ?? place, place];
   return {
