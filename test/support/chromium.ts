@@ -33,6 +33,12 @@ export async function followSignInLink(page: Page, link: string): Promise<void> 
   await page.getByRole('heading', { name: 'Choose a server' }).waitFor();
 }
 
+/** Waits for a page of the dashboard with its contents. The palette and several parts of a page load independently, and each of them says so. */
+export async function pageLoaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).filter({ hasText: /./ }).waitFor();
+  await page.getByText('Loading …').first().waitFor({ state: 'detached' });
+}
+
 /** For `addInitScript`: delays the effects of all rendered components by half a second. */
 export const LATE_EFFECTS =
   'const later = setTimeout; setTimeout = (run, ms = 0) => later(run, ms + 500); requestAnimationFrame = (run) => later(run, 500)';

@@ -11,6 +11,7 @@ import {
   followSignInLink,
   LATE_EFFECTS,
   launchChromium,
+  pageLoaded,
 } from '../../support/chromium.js';
 
 const PLUGINS = fileURLToPath(new URL('../../../../plugins', import.meta.url));
@@ -268,8 +269,7 @@ describeChromium('the dashboard in a browser', () => {
       const shown = z.array(z.object({ id: z.string(), group: z.string() })).parse(pages);
       for (const { id } of shown.filter(({ group }) => group !== 'hidden')) {
         await page.goto(`${url}${address}/${id}`);
-        await page.getByRole('heading', { level: 1 }).filter({ hasText: /./ }).waitFor();
-        await page.getByText('Loading …').waitFor({ state: 'detached' });
+        await pageLoaded(page);
         const isWider = await page.evaluate(
           'document.documentElement.scrollWidth > document.documentElement.clientWidth',
         );
@@ -293,8 +293,7 @@ describeChromium('the dashboard in a browser', () => {
     const page = await visit(host, host.you.id);
     for (const path of paths) {
       await open(page, host, path);
-      await page.getByRole('heading', { level: 1 }).filter({ hasText: /./ }).waitFor();
-      await page.getByText('Loading …').waitFor({ state: 'detached' });
+      await pageLoaded(page);
       for (const { viewport } of [DESK, PHONE]) {
         await page.setViewportSize(viewport);
         expect(await accessibilityProblems(page), `${viewport.width} ${path}`).to.deep.equal([]);

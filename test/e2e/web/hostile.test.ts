@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { receipt } from '../../plugins/accounts/receipt.js';
 import { openPersonaHarness, plan } from '../../plugins/persona/harness.js';
-import { describeChromium, followSignInLink, launchChromium } from '../../support/chromium.js';
+import { describeChromium, followSignInLink, launchChromium, pageLoaded } from '../../support/chromium.js';
 
 const ATTACK = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
 /** Texts at which Markdown ends and another language could begin. */
@@ -50,8 +50,7 @@ describeChromium('hostile words in the dashboard', () => {
     await followSignInLink(page, host.resolve(WebServer).signInLink(host.you.id));
     for (const path of paths) {
       await page.goto(`${host.resolve(WebServer).url}/g/${host.guild.id}${path}`);
-      await page.getByRole('heading', { level: 1 }).filter({ hasText: /./ }).waitFor();
-      await page.getByText('Loading …').waitFor({ state: 'detached' });
+      await pageLoaded(page);
       await shown(page, path);
       const found: unknown = await page.evaluate(FIND_MARKUP);
       if (!Array.isArray(found)) throw new Error('the page could not be searched');
