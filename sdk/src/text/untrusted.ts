@@ -7,23 +7,27 @@ import { createRequire } from 'node:module';
  */
 
 /**
- * In this order: whole emoji (the joiners, selectors and tags in them belong there) · control, format and otherwise ignorable characters,
- * lone surrogates, private use, the blank Braille cell · marks piled so high that they would be drawn over other lines ·
- * the two signs that `visible` itself writes, which must not pass for its work.
- * Built from a string because the `v` flag is newer than the compiler's target; Node 20 has it. Not before it is needed: all of Unicode's
- * emoji take milliseconds to read.
+ * In this order: control, format and otherwise ignorable characters, lone surrogates, private use, the blank Braille cell · marks piled so
+ * high that they would be drawn over other lines · the two signs that `visible` itself writes, which must not pass for its work.
  */
-const createHiddenPattern = () =>
-  new RegExp(
-    [
-      '(?<emoji>\\p{RGI_Emoji})',
-      '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]',
-      '(?<=\\p{M}{4})\\p{M}',
-      '⏎|‹(?=U\\+)',
-    ].join('|'),
-    'gv',
-  );
-let hidden: RegExp | undefined;
+const HIDDEN = [
+  '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]',
+  '(?<=\\p{M}{4})\\p{M}',
+  '⏎|‹(?=U\\+)',
+].join('|');
+/** Joiner, variation selector and tags: what a whole emoji can contain that is hidden elsewhere. */
+const JOINERS = '\\u200D\\uFE0F\\u{E0020}-\\u{E007F}';
+/**
+ * A whole emoji with joiners. Unicode's list of all emoji is an alternation of thousands of texts, of which V8 makes half a megabyte of
+ * code, or code a hundred times slower once a process has much code; so it is tried only where such an emoji can begin (Unicode UTS 51,
+ * ED-15a to ED-16).
+ */
+const JOINED_EMOJI = `(?=\\p{Emoji}\\p{Emoji_Modifier}?[${JOINERS}])\\p{RGI_Emoji}`;
+
+// Built from strings because the `v` flag is newer than the compiler's target; Node 20 has it.
+const joiner = new RegExp(`[${JOINERS}]`, 'v');
+const hidden = new RegExp(HIDDEN, 'gv');
+let hiddenBesideEmoji: RegExp | undefined;
 
 /**
  * Shows what cannot be seen: `‹U+202E›` for a control, format or other invisible character, `⏎` for a line feed.
@@ -31,11 +35,14 @@ let hidden: RegExp | undefined;
  * @example visible('a\u202Eb\nc') // 'a‹U+202E›b⏎c'
  */
 export function visible(text: string): string {
-  hidden ??= createHiddenPattern();
-  return text.replace(hidden, (found: string, emoji: string | undefined) => {
-    if (emoji !== undefined) return emoji;
-    return found === '\n' ? '⏎' : named(found);
-  });
+  if (!joiner.test(text)) return text.replace(hidden, shown);
+  // Not before it is needed: all of Unicode's emoji take milliseconds to read.
+  hiddenBesideEmoji ??= new RegExp(`(?<emoji>${JOINED_EMOJI})|${HIDDEN}`, 'gv');
+  return text.replace(hiddenBesideEmoji, (found: string, emoji: string | undefined) => emoji ?? shown(found));
+}
+
+function shown(found: string): string {
+  return found === '\n' ? '⏎' : named(found);
 }
 
 function named(character: string): string {
