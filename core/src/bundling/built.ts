@@ -12,8 +12,9 @@ export const WORKSPACE = join(CORE, '..');
 export const IS_SOURCE_TREE = existsSync(join(CORE, 'src'));
 /** Where the source tree has its bundle. */
 export const BUNDLE_DIR = join(CORE, 'dist', 'bundle');
-/** Its place for installed packages: the bot may write only to its data folder, and other bots may use the same packages. */
-export const bundleDirOf = (buildCacheDir: string): string => join(buildCacheDir, 'host');
+/** Where the bundle is. Of installed packages not with them: the bot may write only to its data folder, and other bots may use the same packages. */
+export const bundleDirOf = (buildCacheDir: string): string =>
+  IS_SOURCE_TREE ? BUNDLE_DIR : join(buildCacheDir, 'host');
 export const recordIn = (dir: string): string => join(dir, 'built.json');
 /** The options that the bundle is called with. */
 export const PARAMETERS = 'exports, require, module, __filename, __dirname, __launcher';

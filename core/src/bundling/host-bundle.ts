@@ -98,6 +98,7 @@ function entryOf(shared: readonly string[]): string {
   );
   return `export { runCommandLine } from './dist/cli/command-line.js';
 export const tryPlugin = async (...given) => (await import('./dist/plugins/check/trial.js')).tryPlugin(...given);
+export const recordDeclarations = async (...given) => (await import('./dist/plugins/install/record-declarations.js')).recordDeclarations(...given);
 export const shared = {
 ${getters.join('\n')}
 };

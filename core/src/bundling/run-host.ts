@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import type { runCommandLine } from '../cli/command-line.js';
 import type { tryPlugin } from '../plugins/check/trial.js';
+import type { recordDeclarations } from '../plugins/install/record-declarations.js';
 import * as codeCache from '../process/code-cache.js';
 import * as sourceMaps from '../process/source-maps.js';
 import { holdYoungGeneration, releaseYoungGeneration } from '../process/young-generation.js';
@@ -16,6 +17,8 @@ export interface HostBundle {
   runCommandLine(args: readonly string[]): Promise<void>;
   /** See `trial.ts`. */
   tryPlugin(...args: Parameters<typeof tryPlugin>): ReturnType<typeof tryPlugin>;
+  /** See `record-declarations.ts`. */
+  recordDeclarations: typeof recordDeclarations;
 }
 
 interface HostBundleOptions {
@@ -29,6 +32,7 @@ interface HostBundleOptions {
 interface Exports {
   readonly runCommandLine: typeof runCommandLine;
   readonly tryPlugin: typeof tryPlugin;
+  readonly recordDeclarations: typeof recordDeclarations;
   /** Modules of packages in the bundle, by path from the workspace. */
   readonly shared: Readonly<Record<string, () => unknown>>;
 }
@@ -84,18 +88,19 @@ function runHostBundle(dir: string, built: Built, runsBot: boolean): HostBundle 
   const { exports } = module;
   if (!isWhole(exports)) throw new TypeError(`${file} does not export the host`);
   shareModules(exports.shared, require);
-  const builtPlugins = areFoldersSame(built) ? { builtPlugins: pluginsOf(dir, built) } : {};
+  const builtPlugins = () => (areFoldersSame(built) ? { builtPlugins: pluginsOf(dir, built) } : {});
   return {
     runCommandLine: (args) =>
       exports.runCommandLine(args, {
-        ...builtPlugins,
+        ...builtPlugins(),
         onReady() {
           releaseYoungGeneration();
           void codeCache.saveCodeCaches();
         },
       }),
     tryPlugin: (task, onStep) =>
-      exports.tryPlugin(task, onStep, { ...builtPlugins, onReady: codeCache.saveCodeCaches }),
+      exports.tryPlugin(task, onStep, { ...builtPlugins(), onReady: codeCache.saveCodeCaches }),
+    recordDeclarations: exports.recordDeclarations,
   };
 }
 
@@ -105,7 +110,8 @@ function pluginsOf(dir: string, { plugins }: Built) {
 }
 
 function isWhole(exports: Partial<Exports>): exports is Exports {
-  return exports.runCommandLine !== undefined && exports.tryPlugin !== undefined && exports.shared !== undefined;
+  const { runCommandLine, tryPlugin, recordDeclarations, shared } = exports;
+  return [runCommandLine, tryPlugin, recordDeclarations, shared].every((one) => one !== undefined);
 }
 
 /**

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import {
   type InstalledPlugin,
@@ -159,7 +158,7 @@ function installerFor(
     discover,
     async clashes(names, id) {
       const others = (await discover()).plugins.filter((one) => one.id !== id);
-      const taken = await readCommands(others, join(config.buildCacheDir, 'plugins'));
+      const taken = await readCommands(others, config.buildCacheDir);
       return names.filter((name) => taken.includes(name));
     },
     intents: () => undefined,

@@ -11,8 +11,11 @@ import {
   WATCHED,
   WORKSPACE,
 } from '@cinnabar/core/internal/bundling/built';
+import { inspectFolder } from '@cinnabar/core/internal/plugins/discovery';
+import { readDeclaration } from '@cinnabar/core/internal/plugins/install/declaration';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
+import { pluginFiles } from '../../support/plugin-package.js';
 
 const RUN_HOST = import.meta.resolve('@cinnabar/core/internal/bundling/run-host');
 const BUILT = import.meta.resolve('@cinnabar/core/internal/bundling/built');
@@ -84,6 +87,16 @@ describe('the host’s bundle', () => {
     });
     expect([stderr, status]).to.deep.equal(['', 0]);
     expect(stdout).to.match(/^m1 you: !language\nm2 Cinnabar: /);
+  });
+
+  it('runs where plugins declare what they need, with the few rights of that process', async () => {
+    const imports = `import { createRequire } from 'node:module';
+const loaded = Object.values(createRequire(import.meta.url).cache).map((one) => one?.constructor.name);`;
+    const manifest = "description: loaded.includes('LoadedModule') ? 'bundled' : 'its own files'";
+    using folder = makeFolder(pluginFiles({ id: 'curious', imports, manifest }));
+    const places = { cacheDir: join(folder.path, 'build'), buildCacheDir: folder.path };
+    const { description } = await readDeclaration(inspectFolder(folder.path, 'package'), places);
+    expect(description).to.equal('bundled');
   });
 
   it('is the only copy of its packages: importers of discord.js get the classes of the host', () => {

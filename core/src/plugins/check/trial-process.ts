@@ -1,5 +1,5 @@
 /** Runs in a separate process: tries a plugin, reports its progress, and ends with the findings. */
-import { BUNDLE_DIR, bundleDirOf, IS_SOURCE_TREE } from '../../bundling/built.js';
+import { bundleDirOf } from '../../bundling/built.js';
 import { openHostBundle } from '../../bundling/run-host.js';
 import type { TrialResult, TrialTask } from './trial.js';
 
@@ -12,8 +12,7 @@ const send = (message: TrialMessage, done?: () => void) => void process.send?.(m
 process.once('message', async (task: TrialTask) => {
   const end = (message: TrialMessage) => send(message, () => process.exit());
   try {
-    const dir = IS_SOURCE_TREE ? BUNDLE_DIR : bundleDirOf(task.buildCacheDir);
-    const bundle = openHostBundle(dir, { runsBot: false, onUnusable: () => undefined });
+    const bundle = openHostBundle(bundleDirOf(task.buildCacheDir), { runsBot: false, onUnusable: () => undefined });
     const { tryPlugin } = bundle ?? (await import('./trial.js'));
     end({ result: await tryPlugin(task, (step) => send({ step })) });
   } catch (error) {

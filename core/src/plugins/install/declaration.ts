@@ -5,12 +5,22 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type PluginDeclaration, t, UserError, z } from '@cinnabar/sdk';
 import { GatewayIntentBits, PermissionFlagsBits, type PermissionsString } from 'discord.js';
+import { bundleDirOf } from '../../bundling/built.js';
 import { HOST_VERSION } from '../../version.js';
 import { build, readCacheFile } from '../build/build.js';
 import type { DiscoveredPlugin } from '../discovery.js';
 
-/** The request to the process: bundles, and the plugins that they belong to. */
-export type Task = readonly { readonly file: string; readonly found: DiscoveredPlugin }[];
+/** The request to the process. */
+export interface DeclarationTask {
+  /** Where the host's bundle may be. */
+  readonly bundleDir: string;
+  readonly plugins: readonly BuiltPlugin[];
+}
+/** A plugin, and its bundle. */
+export interface BuiltPlugin {
+  readonly file: string;
+  readonly found: DiscoveredPlugin;
+}
 /** The process's answer for each. */
 export type Answer = z.input<typeof answerSchema>;
 
@@ -50,25 +60,40 @@ const answerSchema = z.union([
 /**
  * Builds a plugin and reads its declaration in a separate process: none of its code runs in this one. The process has no token and no key, may read only the
  * plugin's folder and the host's packages, may not write files, start programs or use the network, and has limits of time and memory.
- * @param cacheDir where the bundle goes
+ * @param cacheDir where the bundle of the plugin goes
+ * @param buildCacheDir `HostConfig.buildCacheDir`
  * @throws UserError when it does not build, imports files outside of its folder, or is not a plugin
  */
-export async function readDeclaration(found: DiscoveredPlugin, cacheDir: string): Promise<PluginDeclaration> {
+export async function readDeclaration(
+  found: DiscoveredPlugin,
+  { cacheDir, buildCacheDir }: { readonly cacheDir: string; readonly buildCacheDir: string },
+): Promise<PluginDeclaration> {
   const file = await build(found, { cacheDir, hostVersion: HOST_VERSION, verify: true });
   await assertWithinFolder(found, file);
-  const answers = z.array(answerSchema).safeParse(await ask([{ file, found }], [found.path, cacheDir]));
+  const task = { plugins: [{ file, found }], bundleDir: bundleDirOf(buildCacheDir) };
+  const answers = z.array(answerSchema).safeParse(await ask(task, [found.path, cacheDir]));
   const [answer] = answers.data ?? [];
   if (answer === undefined) throw new UserError(t('The declaration of {plugin} cannot be read.', { plugin: found.id }));
   if (!answer.ok) throw new UserError(answer.reason);
   return { ...answer.declaration, permissions: answer.declaration.permissions.filter(isPermission) };
 }
 
-/** The commands of the host's plugins and of installed ones, by first words; plugins that cannot be read have none. */
-export async function readCommands(plugins: readonly DiscoveredPlugin[], cacheDir: string): Promise<readonly string[]> {
+/**
+ * The commands of the host's plugins and of installed ones, by first words; plugins that cannot be read have none.
+ * @param buildCacheDir `HostConfig.buildCacheDir`
+ */
+export async function readCommands(
+  plugins: readonly DiscoveredPlugin[],
+  buildCacheDir: string,
+): Promise<readonly string[]> {
+  const cacheDir = join(buildCacheDir, 'plugins');
   const options = { cacheDir, hostVersion: HOST_VERSION, verify: false };
   const built = await Promise.allSettled(plugins.map(async (found) => ({ file: await build(found, options), found })));
-  const tasks = built.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const answers = z.array(answerSchema).safeParse(await ask(tasks, [...plugins.map(({ path }) => path), cacheDir]));
+  const task = {
+    plugins: built.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
+    bundleDir: bundleDirOf(buildCacheDir),
+  };
+  const answers = z.array(answerSchema).safeParse(await ask(task, [...plugins.map(({ path }) => path), cacheDir]));
   return (answers.data ?? []).flatMap((answer) => (answer.ok ? answer.declaration.commands : []));
 }
 
@@ -82,11 +107,12 @@ async function assertWithinFolder({ id, path }: DiscoveredPlugin, file: string):
   );
 }
 
-function ask(tasks: Task, folders: readonly string[]): Promise<unknown> {
+/** @param folders those of the plugins and of their bundles */
+function ask(task: DeclarationTask, folders: readonly string[]): Promise<unknown> {
   const child = fork(fileURLToPath(SCRIPT), {
     // Only the variables of this process's environment that a system needs to run programs.
     env: process.platform === 'win32' ? { SystemRoot: process.env.SystemRoot } : {},
-    execArgv: [`--max-old-space-size=${MEMORY_MB}`, ...permissionFlags(folders)],
+    execArgv: [`--max-old-space-size=${MEMORY_MB}`, ...permissionFlags([...folders, task.bundleDir])],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'json',
   });
@@ -105,7 +131,7 @@ function ask(tasks: Task, folders: readonly string[]): Promise<unknown> {
         ),
       );
     });
-    child.send(tasks);
+    child.send(task);
   });
 }
 

@@ -48,7 +48,7 @@ interface RunningPlugins {
 interface InstallerOptions {
   readonly config: Pick<
     HostConfig,
-    'root' | 'dataDir' | 'installDir' | 'cacheDir' | 'env' | 'registries' | 'pluginMegabytes'
+    'root' | 'dataDir' | 'installDir' | 'cacheDir' | 'buildCacheDir' | 'env' | 'registries' | 'pluginMegabytes'
   >;
   readonly discover: Discover;
   /** Left out while the bot is stopped. */
@@ -89,7 +89,7 @@ interface Candidate {
 
 export function createInstaller(options: InstallerOptions): PluginPackages {
   const { config, discover, running, eraseData, random, log } = options;
-  const { root, dataDir, installDir = dataDir, cacheDir, env, registries: places = [] } = config;
+  const { root, dataDir, installDir = dataDir, cacheDir, buildCacheDir, env, registries: places = [] } = config;
   const store = createInstalledStore(installDir);
   const mutex = createKeyedMutex();
   /** Names of the packages' folders, the oldest first. */
@@ -140,7 +140,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
     onStep(t('Reading what {plugin} declares …', { plugin: file.name }));
     const folder = await realpath(fetched.folder);
     const found = inspectFolder(folder, 'package');
-    const declared = await readDeclaration(found, join(await realpath(work), 'build'));
+    const declared = await readDeclaration(found, { cacheDir: join(await realpath(work), 'build'), buildCacheDir });
     assertHonestId(declared.id, file, listed);
     const { integrity: content, bytes } = await measure(folder);
     const scripts = installScripts(file);
