@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { openHarness, toldTo } from './harness.js';
+import { shareHarness, toldTo } from './harness.js';
 
 describe('a decided card', () => {
+  const open = shareHarness();
   it('says who confirmed it and when, and the result is a reply to it that names the member', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bob, clock, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });
     const card = harness.latest();
@@ -17,7 +18,7 @@ describe('a decided card', () => {
   });
 
   it('shows the confirmation at once, while the call still runs', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, discord, settled } = harness.host;
     await harness.call(alice, { what: 'wait' });
     const card = harness.latest();
@@ -30,7 +31,7 @@ describe('a decided card', () => {
   });
 
   it('is struck through when it was cancelled, and says by whom', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });
     const card = harness.latest();
@@ -46,7 +47,7 @@ describe('a decided card', () => {
     ['👎🏻', 0],
   ] as const) {
     it(`counts ${emoji} in that skin tone`, async () => {
-      await using harness = await openHarness();
+      await using harness = await open();
       const { alice, settled } = harness.host;
       await harness.call(alice, { what: 'milk' });
       const card = harness.latest();

@@ -14,6 +14,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { ComponentType } from 'discord.js';
+import { inNewGuild } from '../../support/new-guild.js';
 
 export interface Harness extends AsyncDisposable {
   readonly host: TestHost;
@@ -47,17 +48,29 @@ interface CallOptions {
 
 /** A host with the plugin `confirm` and one that has a tool of each risk: `errand` and `fill` (write), `look` (read) and `wipe` (destructive). */
 export async function openHarness(options: Partial<TestHostOptions> = {}): Promise<Harness> {
-  const runs: unknown[] = [];
-  const begun = gate();
-  const released = gate();
-  const wait = async () => {
-    begun.open();
-    await released.opened;
-  };
-  const host = await createTestHost({
-    ...options,
-    plugins: ['confirm', errands(runs, wait), ...(options.plugins ?? [])],
+  const errands = createErrands();
+  const host = await createTestHost({ ...options, plugins: ['confirm', errands.plugin, ...(options.plugins ?? [])] });
+  return harnessOn(host, errands);
+}
+
+/**
+ * One host for all tests of a suite.
+ * @returns opens a harness on it in a new guild
+ */
+export function shareHarness(): () => Promise<Harness> {
+  const errands = createErrands();
+  let host: TestHost;
+  before(async () => {
+    host = await createTestHost({ plugins: ['confirm', errands.plugin] });
   });
+  after(() => host[Symbol.asyncDispose]());
+  return async () => {
+    errands.clear();
+    return harnessOn(await inNewGuild(host), errands);
+  };
+}
+
+function harnessOn(host: TestHost, errands: Errands): Harness {
   const actorOf = (user: LocalUser, channel: LocalChannel): Actor => ({
     userId: user.id,
     guildId: channel.guild?.id ?? null,
@@ -66,7 +79,7 @@ export async function openHarness(options: Partial<TestHostOptions> = {}): Promi
   const said = (channel = host.general) => channel.messages.filter(({ author }) => author.id === host.bot.id);
   return {
     host,
-    runs,
+    runs: errands.runs,
     async call(user, input, { tool = 'errand', channel = host.general, ...more } = {}) {
       const actor = actorOf(user, channel);
       const request = { name: tool, arguments: input, actor, origin: 'test', ...more };
@@ -92,8 +105,8 @@ export async function openHarness(options: Partial<TestHostOptions> = {}): Promi
     async configure(key, value) {
       await host.resolve(SettingsCatalog).set('confirm', key, value, actorOf(host.you, host.general));
     },
-    begun: () => begun.opened,
-    release: () => released.open(),
+    begun: errands.begun,
+    release: errands.release,
     [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
   };
 }
@@ -138,7 +151,36 @@ export function settledOf(outcome: Outcome): Promise<SettledOutcome> {
   return outcome.settled;
 }
 
-function errands(runs: unknown[], wait: () => Promise<void>): Plugin {
+interface Errands extends Pick<Harness, 'begun' | 'release'> {
+  readonly plugin: Plugin;
+  readonly runs: unknown[];
+  /** Forgets the runs of earlier tests. */
+  clear(): void;
+}
+
+function createErrands(): Errands {
+  const runs: unknown[] = [];
+  let begun = gate();
+  let released = gate();
+  const wait = async () => {
+    begun.open();
+    await released.opened;
+  };
+  return {
+    plugin: errandsPlugin(runs, wait),
+    runs,
+    begun: () => begun.opened,
+    release: () => released.open(),
+    clear() {
+      runs.length = 0;
+      released.open();
+      begun = gate();
+      released = gate();
+    },
+  };
+}
+
+function errandsPlugin(runs: unknown[], wait: () => Promise<void>): Plugin {
   const input = z.object({ what: z.string(), dry_run: z.boolean().optional(), confirmed: z.boolean().optional() });
   const definition = (name: string, risk: 'read' | 'write' | 'destructive') => ({
     name,

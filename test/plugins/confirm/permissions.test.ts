@@ -1,18 +1,19 @@
 import type { PermissionName } from '@cinnabar/local-discord';
 import { Ledger } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Harness, inTime, labelsOf, openHarness, settledOf, toldTo } from './harness.js';
+import { type Harness, inTime, labelsOf, settledOf, shareHarness, toldTo } from './harness.js';
 
 const deny = ({ host }: Harness, ...permissions: PermissionName[]) =>
   host.guild.overwrite(host.general, { for: host.bot, deny: permissions });
 
 describe('confirmation without a permission', () => {
+  const open = shareHarness();
   for (const [permission, name] of [
     ['AddReactions', 'Add Reactions'],
     ['ReadMessageHistory', 'Read Message History'],
   ] as const) {
     it(`asks with buttons without ${name}, and says so`, async () => {
-      await using harness = await openHarness();
+      await using harness = await open();
       const { alice, settled } = harness.host;
       deny(harness, permission);
       await harness.call(alice, { what: 'milk' });
@@ -28,7 +29,7 @@ describe('confirmation without a permission', () => {
   }
 
   it('asks with buttons when Discord refuses the reaction after all', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, discord, settled } = harness.host;
     const body = { message: 'Reaction was blocked', code: 90001 };
     discord.faults.rest.fail(403, { method: 'PUT', route: /\/reactions\//, body });
@@ -41,7 +42,7 @@ describe('confirmation without a permission', () => {
   });
 
   it('still shows what became of a card when the reactions to it fail only after that', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, advance, discord, general, settled } = harness.host;
     await harness.configure('controls', 'both');
     discord.faults.rest.fail(503, { method: 'PUT', route: /\/reactions\//, times: Number.POSITIVE_INFINITY });
@@ -60,7 +61,7 @@ describe('confirmation without a permission', () => {
   });
 
   it('strikes such a card through as it stands, without its buttons', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, advance, settled } = harness.host;
     deny(harness, 'AddReactions');
     await harness.call(alice, { what: 'milk' });
@@ -79,7 +80,7 @@ describe('confirmation without a permission', () => {
     ['ViewChannel', 'View Channel'],
   ] as const) {
     it(`refuses the call without ${name}, and names the permission`, async () => {
-      await using harness = await openHarness();
+      await using harness = await open();
       deny(harness, permission);
       const outcome = await harness.call(harness.host.alice, { what: 'milk' });
       expect(outcome).to.have.property('status', 'denied');
@@ -89,7 +90,7 @@ describe('confirmation without a permission', () => {
   }
 
   it('refuses a call that it could not show in full without Attach Files', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     deny(harness, 'AttachFiles');
     const outcome = await harness.call(harness.host.alice, { what: 'long '.repeat(600) });
     expect(outcome).to.have.property('status', 'denied');
@@ -98,7 +99,7 @@ describe('confirmation without a permission', () => {
   });
 
   it('does not run what it could not ask about', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const body = { message: 'Cannot send messages in this channel', code: 50008 };
     harness.host.discord.faults.rest.fail(403, { method: 'POST', route: '/channels/:channelId/messages', body });
     const outcome = await harness.call(harness.host.alice, { what: 'milk' });
@@ -110,8 +111,9 @@ describe('confirmation without a permission', () => {
 });
 
 describe('confirmation by button', () => {
+  const open = shareHarness();
   it('follows the same rules: only the requester, only the first decision, everyone gets an answer', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bob, settled } = harness.host;
     await harness.configure('controls', 'buttons');
     const outcome = await harness.call(alice, { what: 'milk' });
@@ -130,7 +132,7 @@ describe('confirmation by button', () => {
   });
 
   it('can be offered beside reactions; a decision by one takes the other away', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.configure('controls', 'both');
     await harness.call(alice, { what: 'milk' });

@@ -1,17 +1,18 @@
 import { SettingsCatalog, ToolPolicies } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openHarness } from './harness.js';
+import { shareHarness } from './harness.js';
 
 describe('which calls need a confirmation', () => {
+  const open = shareHarness();
   for (const tool of ['look', 'errand', 'wipe']) {
     it(`"${tool}" does, without any setting`, async () => {
-      await using harness = await openHarness();
+      await using harness = await open();
       expect(await harness.call(harness.host.alice, { what: 'it' }, { tool })).to.have.property('status', 'deferred');
     });
   }
 
   it('the guild decides by risk, and only for itself', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bot } = harness.host;
     await harness.configure('require', 'destructive');
     expect(await harness.call(alice, { what: 'it' }, { tool: 'look' })).to.have.property('status', 'done');
@@ -21,7 +22,7 @@ describe('which calls need a confirmation', () => {
   });
 
   it('in a conversation everything asks me, and one setting of the server lets reading through', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice } = harness.host;
     const session = { id: 'task-1', name: 'a task' };
     const look = async (more = {}) => (await harness.call(alice, { what: 'it' }, { tool: 'look', ...more })).status;
@@ -34,7 +35,7 @@ describe('which calls need a confirmation', () => {
   });
 
   it('the policy of a tool goes before the risk', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, guild } = harness.host;
     const policies = harness.host.resolve(ToolPolicies);
     await policies.set(guild.id, 'wipe', 'allow');
@@ -45,14 +46,14 @@ describe('which calls need a confirmation', () => {
   });
 
   it('no argument of a call can switch it off', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const outcome = await harness.call(harness.host.alice, { what: 'it', dry_run: true, confirmed: true });
     expect(outcome).to.have.property('status', 'deferred');
     expect(harness.runs).to.deep.equal([]);
   });
 
   it('a policy that changes to deny while the card waits is final', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, guild, settled } = harness.host;
     await harness.call(alice, { what: 'it' });
     await harness.host.resolve(ToolPolicies).set(guild.id, 'errand', 'deny');
@@ -63,7 +64,7 @@ describe('which calls need a confirmation', () => {
   });
 
   it('a wrong setting is refused with a reason', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { you, guild, general } = harness.host;
     const actor = { userId: you.id, guildId: guild.id, channelId: general.id };
     for (const [key, value] of [
@@ -82,13 +83,14 @@ describe('which calls need a confirmation', () => {
 });
 
 describe('how a card looks in a guild', () => {
+  const open = shareHarness();
   for (const [style, first] of [
     ['plain', '📋 Confirmation Required'],
     ['cyberpunk', '🔐 Security Clearance Required'],
     ['terminal', '> ERRANDS.exe'],
   ] as const) {
     it(style, async () => {
-      await using harness = await openHarness();
+      await using harness = await open();
       await harness.configure('style', style);
       await harness.call(harness.host.alice, { what: 'milk' });
       expect(harness.latest().content.split('\n')[0]).to.equal(first);
@@ -96,7 +98,7 @@ describe('how a card looks in a guild', () => {
   }
 
   it('with what is hidden in an argument shown, and everything attached when it is too long', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const what = `\u202ereversed\u200b ${'and '.repeat(700)}wipe it all`;
     await harness.call(harness.host.alice, { what });
     const card = harness.latest();

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
-import { type Harness, inTime, openHarness, settledOf, toldTo } from './harness.js';
+import { type Harness, inTime, openHarness, settledOf, shareHarness, toldTo } from './harness.js';
 
 const POST = { method: 'POST', route: '/channels/:channelId/messages' } as const;
 const ALWAYS = { times: Number.POSITIVE_INFINITY };
 type RestFaults = Harness['host']['discord']['faults']['rest'];
 
 describe('confirmation by reaction', () => {
+  const open = shareHarness();
   it('holds the call: a card with 👍 and 👎 in that order, and nothing has run', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const outcome = await harness.call(harness.host.alice, { what: 'milk' });
     expect(outcome).to.have.property('status', 'deferred');
     expect(outcome)
@@ -24,7 +25,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('runs exactly the shown call on 👍, says so, and resolves for the caller', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const outcome = await harness.call(harness.host.alice, { what: 'milk' });
     harness.host.alice.react(harness.latest(), '👍');
     await harness.host.settled();
@@ -34,7 +35,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('runs nothing on 👎, and says that it was cancelled', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const outcome = await harness.call(harness.host.alice, { what: '*milk*' });
     harness.host.alice.react(harness.latest(), '👎');
     await harness.host.settled();
@@ -44,7 +45,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('counts only the requester, and ignores reactions of others', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bob, you, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });
     const card = harness.latest();
@@ -66,7 +67,7 @@ describe('confirmation by reaction', () => {
     ['👎', '👍', 0],
   ] as const) {
     it(`takes ${first} for the decision and takes a later ${second} away`, async () => {
-      await using harness = await openHarness();
+      await using harness = await open();
       const { alice, bot, settled } = harness.host;
       await harness.call(alice, { what: 'milk' });
       const card = harness.latest();
@@ -81,7 +82,7 @@ describe('confirmation by reaction', () => {
   }
 
   it('does not run again when the requester takes 👍 back and gives it again', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bot, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });
     const card = harness.latest();
@@ -96,7 +97,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('leaves a later reaction, and asks Discord for nothing, without the permission to remove it', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, guild, general, bot, discord, settled } = harness.host;
     guild.overwrite(general, { for: bot, deny: ['ManageMessages'] });
     await harness.call(alice, { what: 'milk' });
@@ -110,7 +111,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('ignores other emoji, and lets them stay', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });
     const card = harness.latest();
@@ -124,7 +125,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('counts a reaction that comes before Discord has confirmed the card', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bot, discord } = harness.host;
     const stop = discord.observe((event) => {
       if (event.type === 'messageCreate' && event.message.author.id === bot.id) {
@@ -144,7 +145,7 @@ describe('confirmation by reaction', () => {
     ],
   ] as const) {
     it(`posts one card, which counts, when ${what} after Discord has taken it`, async () => {
-      await using harness = await openHarness();
+      await using harness = await open();
       const { alice, discord } = harness.host;
       fail(discord.faults.rest);
       await inTime(harness.host, harness.call(alice, { what: 'milk' }));
@@ -158,7 +159,7 @@ describe('confirmation by reaction', () => {
   }
 
   it('counts, and says so later, when Discord takes no message for minutes after the press', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, discord, settled, advance } = harness.host;
     await harness.call(alice, { what: 'milk' });
     discord.faults.rest.fail(503, { ...POST, ...ALWAYS });
@@ -175,7 +176,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('waits for the member even where its own reactions could not be added for Discord’s sake', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, discord, settled } = harness.host;
     discord.faults.rest.fail(502, { method: 'PUT', ...ALWAYS });
     discord.faults.rest.fail(502, { method: 'PATCH', ...ALWAYS });
@@ -187,7 +188,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('keeps several calls apart: a card each, in order, each with its own decision', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     for (const what of ['one', 'two', 'three']) await harness.call(alice, { what });
     const cards = harness.said();
@@ -202,7 +203,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('confirms one call, not the next one like it', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });
     alice.react(harness.latest(), '👍');
@@ -212,7 +213,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('runs once when a reaction and a click race', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.configure('controls', 'both');
     await harness.call(alice, { what: 'milk' });
@@ -231,7 +232,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('keeps two members apart in one channel', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bob, settled } = harness.host;
     await harness.call(alice, { what: 'hers' });
     const hers = harness.latest();
@@ -247,7 +248,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('works in a direct message', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bot, settled } = harness.host;
     const dm = alice.openDm(bot);
     await harness.call(alice, { what: 'milk' }, { channel: dm });
@@ -257,7 +258,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('says what went wrong when the call fails, and does not try again', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     for (const [what, answer] of [
       ['explain', /^The shop is closed\.\n/],
@@ -287,7 +288,7 @@ describe('confirmation by reaction', () => {
   });
 
   it('pings no one, for any argument', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bob, settled } = harness.host;
     await harness.call(alice, { what: `@everyone ${bob}` });
     alice.react(harness.latest(), '👍');

@@ -2,9 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { Approvals, PersonalDataStore, ToolPolicies } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Harness, labelsOf, openHarness, settledOf, toldTo } from './harness.js';
+import { type Harness, labelsOf, openHarness, settledOf, shareHarness, toldTo } from './harness.js';
 
-const session = { id: 'task-1', name: 'the task “Shopping”' };
+/** The task of a test. */
+let session = { id: 'task-0', name: 'the task “Shopping”' };
+const nextTask = () => {
+  session = { ...session, id: `task-${Number(session.id.slice('task-'.length)) + 1}` };
+};
 const labels = ({ components }: LocalMessage) => JSON.stringify(components).match(/(?<="label":")[^"]+/g);
 
 /** The requester opens "Like this", which shows what it would allow. */
@@ -15,8 +19,10 @@ async function openChooser({ host, latest }: Harness): Promise<LocalMessage> {
 }
 
 describe('confirmation for a whole task', () => {
+  const open = shareHarness();
+  beforeEach(nextTask);
   it('offers more than yes and no, and says what it would allow', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     await harness.call(harness.host.alice, { what: 'milk' }, { session });
     const card = harness.latest();
     expect(labels(card)).to.deep.equal([
@@ -32,7 +38,7 @@ describe('confirmation for a whole task', () => {
   });
 
   it('asks again after Once, whether clicked or reacted', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.call(alice, { what: 'milk' }, { session });
     alice.click(harness.latest(), 'Once');
@@ -45,7 +51,7 @@ describe('confirmation for a whole task', () => {
   });
 
   it('lets any later call of the tool through after “For this task”, without a card', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.call(alice, { what: 'milk' }, { session });
     const card = harness.latest();
@@ -62,14 +68,14 @@ describe('confirmation for a whole task', () => {
   });
 
   it('holds for that tool, that task, that member, that origin and that server alone', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bob, bot, settled } = harness.host;
     await harness.call(alice, { what: 'milk' }, { session });
     alice.click(harness.latest(), 'For this task');
     await settled();
     const others = [
       harness.call(alice, { what: 'milk' }),
-      harness.call(alice, { what: 'milk' }, { session: { id: 'task-2', name: 'another' } }),
+      harness.call(alice, { what: 'milk' }, { session: { id: 'another', name: 'another' } }),
       harness.call(alice, { what: 'milk' }, { session, tool: 'wipe' }),
       harness.call(bob, { what: 'milk' }, { session }),
       harness.call(alice, { what: 'milk' }, { session, origin: 'elsewhere' }),
@@ -80,7 +86,7 @@ describe('confirmation for a whole task', () => {
   });
 
   it('cannot be allowed by another member, by none of its buttons', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bob, you, settled } = harness.host;
     const outcome = await harness.call(alice, { what: 'milk' }, { session });
     const card = harness.latest();
@@ -98,7 +104,7 @@ describe('confirmation for a whole task', () => {
   });
 
   it('is refused to a call whose asker may no longer do it', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, guild, settled } = harness.host;
     await harness.call(alice, { what: 'milk' }, { session });
     alice.click(harness.latest(), 'For this task');
@@ -110,8 +116,10 @@ describe('confirmation for a whole task', () => {
 });
 
 describe('confirmation of calls like one', () => {
+  const open = shareHarness();
+  beforeEach(nextTask);
   it('shows what it allows, and allows that: everything the same but long texts', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     const what = `Dear all,\n${'milk '.repeat(20)}`;
     await harness.call(alice, { what, dry_run: true }, { session });
@@ -132,7 +140,7 @@ describe('confirmation of calls like one', () => {
   });
 
   it('lets the member say which arguments have to stay the same', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.call(alice, { what: 'milk', dry_run: true }, { session });
     const screen = await openChooser(harness);
@@ -150,7 +158,7 @@ describe('confirmation of calls like one', () => {
   });
 
   it('allows what the clicked screen shows, not what a later one does', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.call(alice, { what: 'milk' }, { session });
     const strict = await openChooser(harness);
@@ -166,7 +174,7 @@ describe('confirmation of calls like one', () => {
   });
 
   it('cannot allow what there is no room to show', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     const long = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`${'n'.repeat(90)}${index}`, 'x']));
     await harness.call(alice, long, { session, tool: 'fill' });
@@ -180,7 +188,7 @@ describe('confirmation of calls like one', () => {
   });
 
   it('of a destructive tool is for the very same arguments, and nothing beyond that is offered', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     const what = 'everything '.repeat(20);
     await harness.call(alice, { what }, { session, tool: 'wipe' });
@@ -196,8 +204,10 @@ describe('confirmation of calls like one', () => {
 });
 
 describe('approvals for a whole task, as a guild permits them', () => {
+  const open = shareHarness();
+  beforeEach(nextTask);
   it('is nothing where the admins have said that a tool has to be confirmed, unless they say `always`', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, guild, settled } = harness.host;
     await harness.host.resolve(ToolPolicies).set(guild.id, 'errand', 'confirm');
     await harness.call(alice, { what: 'milk' }, { session });
@@ -212,7 +222,7 @@ describe('approvals for a whole task, as a guild permits them', () => {
   });
 
   it('holds at once for what was allowed before', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.call(alice, { what: 'milk' }, { session });
     alice.click(harness.latest(), 'For this task');
@@ -226,6 +236,8 @@ describe('approvals for a whole task, as a guild permits them', () => {
 });
 
 describe('an approval for a whole task', () => {
+  const open = shareHarness();
+  beforeEach(nextTask);
   const allowed = async (harness: Harness) => {
     await harness.call(harness.host.alice, { what: 'milk' }, { session });
     harness.host.alice.click(harness.latest(), 'For this task');
@@ -233,7 +245,7 @@ describe('an approval for a whole task', () => {
   };
 
   it('is listed in words, with who allowed it and when', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const at = harness.host.clock.now();
     await allowed(harness);
     const [approval, ...others] = await harness.host.resolve(Approvals).list(session.id);
@@ -247,7 +259,7 @@ describe('an approval for a whole task', () => {
   });
 
   it('can be taken back, one or all', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice } = harness.host;
     const approvals = harness.host.resolve(Approvals);
     await allowed(harness);
@@ -264,11 +276,11 @@ describe('an approval for a whole task', () => {
   });
 
   it('is not kept for a task that is stopped while it is being allowed', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     const approvals = harness.host.resolve(Approvals);
     for (let moment = 0; moment < 12; moment++) {
-      const task = { id: `task-${moment}`, name: 'a task' };
+      const task = { id: `stopped-${moment}`, name: 'a task' };
       const stopping = new AbortController();
       await harness.call(alice, { what: 'milk' }, { session: task, signal: stopping.signal });
       alice.click(harness.latest(), 'For this task');
@@ -289,12 +301,12 @@ describe('an approval for a whole task', () => {
   });
 
   it('is exported and deleted with the member’s data', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bob } = harness.host;
     await allowed(harness);
     const store = harness.host.resolve(PersonalDataStore);
-    expect(JSON.stringify(await store.export(alice.id))).to.contain('task-1');
-    expect(JSON.stringify(await store.export(bob.id))).to.not.contain('task-1');
+    expect(JSON.stringify(await store.export(alice.id))).to.contain(session.id);
+    expect(JSON.stringify(await store.export(bob.id))).to.not.contain(session.id);
     await store.forget(bob.id);
     expect(await harness.host.resolve(Approvals).list(session.id)).to.have.length(1);
     await store.forget(alice.id);
@@ -302,7 +314,7 @@ describe('an approval for a whole task', () => {
   });
 
   it('is deleted after a month without the end of the task', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     await allowed(harness);
     for (let day = 0; day < 31; day++) await harness.host.advance(24 * 3_600_000);
     expect(await harness.host.resolve(Approvals).list(session.id)).to.deep.equal([]);
@@ -310,8 +322,10 @@ describe('an approval for a whole task', () => {
 });
 
 describe('a denial with a reason', () => {
+  const open = shareHarness();
+  beforeEach(nextTask);
   it('is told to the model, also without a task, where there are buttons', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.configure('controls', 'both');
     for (const more of [{}, { session }]) {
@@ -333,7 +347,7 @@ describe('a denial with a reason', () => {
   });
 
   it('comes too late when it was decided while the reason was written', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.call(alice, { what: 'milk' }, { session });
     const card = harness.latest();

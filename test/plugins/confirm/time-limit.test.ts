@@ -1,6 +1,6 @@
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { expect } from 'chai';
-import { openHarness, settledOf } from './harness.js';
+import { openHarness, settledOf, shareHarness } from './harness.js';
 
 const STRUCK = [
   '~~📋 Confirmation Required~~',
@@ -14,8 +14,9 @@ const STRUCK = [
 ].join('\n');
 
 describe('time limit of a confirmation', () => {
+  const open = shareHarness();
   it('turns the card into its struck-through form on the requester’s next message; reactions stay, and no message is sent', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bot, general, advance, settled } = harness.host;
     const outcome = await harness.call(alice, { what: 'milk' });
     await advance(60_001);
@@ -29,7 +30,7 @@ describe('time limit of a confirmation', () => {
   });
 
   it('executes nothing on a late reaction, which turns the card, too', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bot, advance, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });
     await advance(60_001);
@@ -41,7 +42,7 @@ describe('time limit of a confirmation', () => {
   });
 
   it('leaves a card alone that timed out: no reaction does anything any more', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, general, advance, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });
     await advance(60_001);
@@ -68,7 +69,7 @@ describe('time limit of a confirmation', () => {
   });
 
   it('is sixty seconds, the last of them included', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, general, advance, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });
     const card = harness.latest();
@@ -81,7 +82,7 @@ describe('time limit of a confirmation', () => {
   });
 
   it('ends on a message of the requester anywhere the bot sees it, but not on those of others', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bob, bot, general, advance, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });
     await advance(61_000);
@@ -95,7 +96,7 @@ describe('time limit of a confirmation', () => {
   });
 
   it('ends on the next request as well', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, advance } = harness.host;
     await harness.call(alice, { what: 'milk' });
     await advance(61_000);
@@ -107,7 +108,7 @@ describe('time limit of a confirmation', () => {
   });
 
   it('ends only what is overdue', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, general, advance, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });
     await advance(40_000);
@@ -122,7 +123,7 @@ describe('time limit of a confirmation', () => {
   });
 
   it('starts when Discord has confirmed the card, not when it was sent', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, discord, clock, settled } = harness.host;
     // Discord has received the request, but its response takes five minutes.
     const stop = discord.observe(({ type }) => {
@@ -138,7 +139,7 @@ describe('time limit of a confirmation', () => {
   });
 
   it('follows the guild’s setting', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, advance, settled } = harness.host;
     await harness.configure('timeLimit', '600');
     await harness.call(alice, { what: 'milk' });
@@ -149,7 +150,7 @@ describe('time limit of a confirmation', () => {
   });
 
   it('needs no timer, and nothing of Discord for a message of a member without requests', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bob, general, clock, discord, settled } = harness.host;
     const timers = clock.pending;
     await harness.call(alice, { what: 'milk' });
@@ -161,7 +162,7 @@ describe('time limit of a confirmation', () => {
   });
 
   it('ignores that a card to cross out was deleted meanwhile', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bot, general, advance, settled } = harness.host;
     await harness.call(alice, { what: 'milk' });
     const outcome = await harness.call(alice, { what: 'bread' });

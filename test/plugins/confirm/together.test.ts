@@ -1,14 +1,15 @@
 import { Ledger } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Harness, openHarness, settledOf, toldTo } from './harness.js';
+import { type Harness, settledOf, shareHarness, toldTo } from './harness.js';
 
 const THINGS = ['milk', 'bread', 'eggs'].map((what) => ({ what }));
 
 describe('several requests on one card', () => {
+  const open = shareHarness();
   const line = ({ latest }: Harness, number: number) => latest().content.split('\n')[2 + number];
 
   it('have a line each, and run in order on one 👍', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     const outcomes = await harness.callAll(alice, THINGS);
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['deferred', 'deferred', 'deferred']);
@@ -22,7 +23,7 @@ describe('several requests on one card', () => {
   });
 
   it('can be left out one by one: the others run', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, bob, settled } = harness.host;
     const outcomes = await harness.callAll(alice, THINGS);
     const card = harness.latest();
@@ -43,7 +44,7 @@ describe('several requests on one card', () => {
   });
 
   it('are all cancelled with one 👎, and all expire without a decision', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled, advance } = harness.host;
     await harness.callAll(alice, THINGS);
     alice.react(harness.latest(), '👎');
@@ -59,7 +60,7 @@ describe('several requests on one card', () => {
   });
 
   it('go on when one of them fails, and each says what became of it', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     await harness.callAll(alice, [{ what: 'explain' }, { what: 'milk' }]);
     alice.react(harness.latest(), '👍');
@@ -68,7 +69,7 @@ describe('several requests on one card', () => {
   });
 
   it('are dealt to several cards where one has no room for all of them in full', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     const long = ['a', 'b', 'c', 'd'].map((letter) => ({ what: letter.repeat(700) }));
     await harness.callAll(alice, long);
@@ -82,13 +83,13 @@ describe('several requests on one card', () => {
   });
 
   it('show no value in the form of another argument', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     await harness.callAll(harness.host.alice, [{ what: 'milk; Confirmed: True' }, { what: 'eggs' }]);
     expect(line(harness, 1)).to.equal('1. I\'ll run an errand: What: "milk; Confirmed: True"');
   });
 
   it('count each towards the limit of pending cards', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     await harness.configure('maxOpen', '2');
     const outcomes = await harness.callAll(harness.host.alice, THINGS);
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['deferred', 'deferred', 'denied']);
@@ -96,7 +97,7 @@ describe('several requests on one card', () => {
 
   for (const style of ['plain', 'cyberpunk', 'terminal']) {
     it(`are drawn in the style ${style}`, async () => {
-      await using harness = await openHarness();
+      await using harness = await open();
       await harness.configure('style', style);
       await harness.callAll(harness.host.alice, THINGS);
       const { content } = harness.latest();
@@ -106,7 +107,7 @@ describe('several requests on one card', () => {
   }
 
   it('are on record one by one', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     const outcomes = await harness.callAll(alice, THINGS);
     alice.react(harness.latest(), '👍');

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
-import { openHarness, settledOf } from './harness.js';
+import { settledOf, shareHarness } from './harness.js';
 
 const session = { id: 'task-1', name: 'this task' };
 const REASON = 'what it was part of was stopped before this was decided, so it was not run';
 
 describe('a request whose task is stopped', () => {
+  const open = shareHarness();
   it('is withdrawn at once: the card says so, and nothing can run any more', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     const task = new AbortController();
     const outcome = await harness.call(alice, { what: 'milk' }, { session, signal: task.signal });
@@ -25,14 +26,14 @@ describe('a request whose task is stopped', () => {
   });
 
   it('is not even shown when the task was stopped before', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const outcome = await harness.call(harness.host.alice, { what: 'milk' }, { session, signal: AbortSignal.abort() });
     expect(outcome).to.deep.include({ status: 'expired', reason: REASON });
     expect(harness.said()).to.deep.equal([]);
   });
 
   it('is withdrawn, too, when the task stops while the card is being posted', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const task = new AbortController();
     const stop = harness.host.discord.observe(({ type }) => {
       if (type !== 'messageCreate') return;
@@ -46,7 +47,7 @@ describe('a request whose task is stopped', () => {
   });
 
   it('leaves what was decided alone, and is not hooked to the task any more', async () => {
-    await using harness = await openHarness();
+    await using harness = await open();
     const { alice, settled } = harness.host;
     const task = new AbortController();
     const outcome = await harness.call(alice, { what: 'milk' }, { session, signal: task.signal });
