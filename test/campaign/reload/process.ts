@@ -52,7 +52,7 @@ async function campaign(): Promise<CampaignResult> {
 
 /** Reports excess versions in memory, as sentences. */
 async function excess(watched: WatchedVersions, allowed: (plugin: string) => number, what: string): Promise<string[]> {
-  return [...(await watched.alive())]
+  return [...(await watched.alive(0))]
     .map(([plugin, count]) => ({ plugin, excess: count - allowed(plugin) }))
     .filter(({ excess }) => excess > 0)
     .map(({ plugin, excess }) => `${plugin}: ${excess} ${what} are still alive`);

@@ -32,9 +32,9 @@ describe('the memory that plugins take', () => {
       await folder.write({ 'plugins/dice/index.ts': dice(version) });
       await manager.reload('dice').catch(() => undefined);
     }
-    expect([...(await versions.alive())]).to.deep.equal([['dice', 1]]);
+    expect([...(await versions.alive(1))]).to.deep.equal([['dice', 1]]);
     await manager.unload('dice');
-    expect([...(await versions.alive())]).to.deep.equal([]);
+    expect([...(await versions.alive(0))]).to.deep.equal([]);
     expect(versions.seen).to.equal(4);
   });
 });

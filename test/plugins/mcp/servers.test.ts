@@ -179,8 +179,7 @@ describe('the process of an MCP server', function () {
   this.timeout(60_000);
 
   /** Unloads the plugin while a child process of the server is alive; resolves when that has ended. */
-  const outlive = async (how: Readonly<Record<string, unknown>>) => {
-    await using host = await openMcpHarness({ child: CHILD });
+  const outlive = async (host: TestHost, how: Readonly<Record<string, unknown>>) => {
     const listener = createServer().listen(0, '127.0.0.1');
     await once(listener, 'listening');
     const address = listener.address();
@@ -195,21 +194,21 @@ describe('the process of an MCP server', function () {
 
   it('ends with the plugin, and what it has started ends with it', async function () {
     if (process.platform === 'win32') this.skip();
-    await outlive({});
+    await using host = await openMcpHarness({ child: CHILD });
+    await outlive(host, {});
   });
 
   it('cannot leave a process behind in a separate session', async function () {
     if (process.platform !== 'linux') this.skip();
-    await outlive({ detached: true });
+    await using host = await openMcpHarness({ child: CHILD });
+    await outlive(host, { detached: true });
   });
 
   it('cannot hide a process without parent and environment, where there are control groups', async function () {
     if (process.platform !== 'linux') this.skip();
-    const host = await openMcpHarness({ child: CHILD });
-    const hasGroup = processFile(startedServer().pid, 'cgroup').includes('cinnabar-mcp-');
-    await host[Symbol.asyncDispose]();
-    if (!hasGroup) this.skip();
-    await outlive({ hidden: true });
+    await using host = await openMcpHarness({ child: CHILD });
+    if (!processFile(startedServer().pid, 'cgroup').includes('cinnabar-mcp-')) this.skip();
+    await outlive(host, { hidden: true });
   });
 
   it('that a killed bot has left behind ends when the bot starts again', async function () {

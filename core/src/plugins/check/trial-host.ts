@@ -94,8 +94,11 @@ export interface Versions {
   note(owners: readonly Owner[]): void;
   /** Number of versions seen. */
   readonly seen: number;
-  /** Number of versions that are still in memory after a garbage collection, by plugin. */
-  alive(): Promise<ReadonlyMap<string, number>>;
+  /**
+   * Number of versions that are still in memory, by plugin.
+   * @param expected how many versions of a plugin should be: garbage is collected until no plugin has more, but at most `COLLECTIONS` times
+   */
+  alive(expected: number): Promise<ReadonlyMap<string, number>>;
 }
 
 const COLLECTIONS = 8;
@@ -104,6 +107,12 @@ const COLLECTIONS = 8;
 export function createVersions(collectGarbage: () => void): Versions {
   const refs: { readonly plugin: string; readonly ref: WeakRef<object> }[] = [];
   const known = new WeakSet<object>();
+  const count = () => {
+    const counts = new Map<string, number>();
+    for (const { plugin, ref } of refs)
+      if (ref.deref() !== undefined) counts.set(plugin, (counts.get(plugin) ?? 0) + 1);
+    return counts;
+  };
 
   return {
     note(owners) {
@@ -116,17 +125,14 @@ export function createVersions(collectGarbage: () => void): Versions {
     get seen() {
       return refs.length;
     },
-    async alive() {
-      for (let round = 0; round < COLLECTIONS; round += 1) {
+    async alive(expected) {
+      for (let round = 1; ; round += 1) {
         // Reading a weak reference keeps its object until the end of the turn.
         await new Promise((resolve) => setImmediate(resolve));
         collectGarbage();
+        const counts = count();
+        if (round === COLLECTIONS || [...counts.values()].every((one) => one <= expected)) return counts;
       }
-      const counts = new Map<string, number>();
-      for (const { plugin, ref } of refs) {
-        if (ref.deref() !== undefined) counts.set(plugin, (counts.get(plugin) ?? 0) + 1);
-      }
-      return counts;
     },
   };
 }

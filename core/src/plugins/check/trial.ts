@@ -366,7 +366,7 @@ function garbageCollection(): () => void {
 }
 
 async function leaked(versions: Versions, id: string, reloads: number): Promise<readonly Sought[]> {
-  const alive = (await versions.alive()).get(id) ?? 0;
+  const alive = (await versions.alive(1)).get(id) ?? 0;
   if (alive <= 1) return [];
   return [
     wrong(

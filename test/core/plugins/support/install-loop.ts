@@ -1,6 +1,5 @@
 /**
- * The process that a test kills: it repeatedly replaces a plugin by one of two versions. Its argument is the data folder. With `sweep` it only removes the
- * remains of an interrupted change, as the next change does.
+ * The process that a test kills: it repeatedly replaces a plugin by the next version. Its argument is the data folder.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,10 +10,6 @@ const FILES = 20;
 const store = createInstalledStore(process.argv[2] ?? '');
 const granted = { intents: [], permissions: [], hosts: [], env: [], injects: [], tools: [] };
 
-if (process.argv[3] === 'sweep') {
-  await store.sweep();
-  process.exit();
-}
 for (let round = 0; ; round += 1) {
   const version = `1.0.${round}`;
   const work = join(await store.workFolder(String(round)), 'package');
