@@ -1,13 +1,14 @@
 import { PersonalDataStore, Personas } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openPersonaHarness, plan } from './harness.js';
+import { plan, usePersonaHost } from './harness.js';
 
 describe('persona: what its prompt contains about a member who has not spoken', () => {
+  const open = usePersonaHost();
   const ALLERGIC = 'Carol is allergic to nuts.';
   const remember = (about: string) => ({ action: 'ADD_MEMORY', result: { text: ALLERGIC, about, importance: 7 } });
   /** Alice writes to the persona about Carol, who has not written anything. */
   const told = async (about: string, said = 'Carol is allergic to nuts', steps = [plan([]), plan([])]) => {
-    const harness = await openPersonaHarness([plan([remember(about)]), ...steps]);
+    const harness = await open([plan([remember(about)]), ...steps]);
     const carol = harness.discord.createUser({ name: 'carol' });
     harness.guild.join(carol);
     await harness.settled();
@@ -48,7 +49,7 @@ describe('persona: what its prompt contains about a member who has not spoken', 
   });
 
   it('is kept for neither when two members have that name', async () => {
-    await using harness = await openPersonaHarness([plan([remember('Caro')]), plan([])]);
+    await using harness = await open([plan([remember('Caro')]), plan([])]);
     for (const name of ['caro1', 'caro2'])
       harness.guild.join(harness.discord.createUser({ name, displayName: 'Caro' }));
     await harness.settled();

@@ -1,9 +1,10 @@
 import { hang } from '@cinnabar/local-models';
 import { Personas } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openPersonaHarness, type PersonaHarness, plan, result, set, speak, think } from './harness.js';
+import { openPersonaHarness, type PersonaHarness, plan, result, set, speak, think, usePersonaHost } from './harness.js';
 
 describe('persona: what is edited or deleted', () => {
+  const open = usePersonaHost();
   const remember = (text: string) => ({ action: 'ADD_MEMORY', result: { text, about: 'alice', source: 1 } });
   /** The latest request to the model. */
   const situation = ({ llm }: PersonaHarness) => JSON.stringify(llm.requests.at(-1)?.messages);
@@ -15,7 +16,7 @@ describe('persona: what is edited or deleted', () => {
   const recent = (harness: PersonaHarness) => harness.resolve(Personas).recent(harness.general.id);
   /** The model's summary of eleven lines hangs. */
   const summarising = async () => {
-    const harness = await openPersonaHarness([plan([]), hang(result({ summary: 'Bob counted.' })), plan([]), plan([])]);
+    const harness = await open([plan([]), hang(result({ summary: 'Bob counted.' })), plan([]), plan([])]);
     await set(harness, 'historyMessages', 10);
     const counted = Array.from({ length: 11 }, (_, index) => harness.bob.say(harness.general, `number ${index + 1}`));
     const [first] = counted;
@@ -38,7 +39,7 @@ describe('persona: what is edited or deleted', () => {
 
   it('while it is summarised makes the summary void: what an earlier one was made from, too', async () => {
     const written = [result({ summary: 'Bob counted.' }), hang(result({ summary: 'Bob counted on.' }))];
-    await using harness = await openPersonaHarness((prompt) => {
+    await using harness = await open((prompt) => {
       if (!prompt.text.includes('The minutes')) return plan([]);
       return written.shift() ?? result({ summary: 'Written anew.' });
     });
@@ -58,9 +59,7 @@ describe('persona: what is edited or deleted', () => {
   });
 
   it('while it is thought about leaves no trace of what it said before', async () => {
-    await using harness = await openPersonaHarness([
-      hang(plan([think('They live in Watson.'), remember('Alice lives in Watson.')])),
-    ]);
+    await using harness = await open([hang(plan([think('They live in Watson.'), remember('Alice lives in Watson.')]))]);
     const secret = harness.alice.say(harness.general, '!ai I live in Watson');
     await harness.llm.hanging();
     harness.alice.edit(secret, '!ai I live somewhere');

@@ -1,11 +1,12 @@
 import { PersonalDataStore, Personas } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openPersonaHarness, type PersonaHarness, plan, set, speak, think } from './harness.js';
+import { type PersonaHarness, plan, set, speak, think, usePersonaHost } from './harness.js';
 
 const remember = (text: string) => ({ action: 'ADD_MEMORY', result: { text, about: 'alice', importance: 5 } });
 const mood = (name: string, intensity: number) => ({ action: 'UPDATE_MOOD', result: { mood: name, intensity } });
 
 describe('persona: commands', () => {
+  const open = usePersonaHost();
   const state = (harness: PersonaHarness, channel = harness.general) =>
     harness.resolve(Personas).state({ guildId: harness.guild.id, channelId: channel.id });
   /** Sends a command. @returns the bot's answer */
@@ -30,7 +31,7 @@ describe('persona: commands', () => {
   };
 
   it('create a persona, show it, and let it answer by its name', async () => {
-    await using harness = await openPersonaHarness([plan([])]);
+    await using harness = await open([plan([])]);
     expect(await command(harness, 'create Judy A technician with green hair.')).to.include('**Judy** is here now');
     const shown = await command(harness, 'show', harness.alice);
     expect(shown).to.include('**Judy** (everywhere in this server').and.include('A technician with green hair.');
@@ -40,7 +41,7 @@ describe('persona: commands', () => {
   });
 
   it('edit one thing by its name, or several in a form', async () => {
-    await using harness = await openPersonaHarness();
+    await using harness = await open();
     expect(await command(harness, 'edit appearance Tall & pale')).to.equal('Its appearance is now: Tall & pale');
     const answer = await slash(harness, 'edit');
     const [message] = answer.messages;
@@ -58,7 +59,7 @@ describe('persona: commands', () => {
   });
 
   it('show and set mood and goals; only admins set them', async () => {
-    await using harness = await openPersonaHarness();
+    await using harness = await open();
     expect(await command(harness, 'mood cheerful 7')).to.equal('Mood: cheerful (7 of 10)');
     expect(await command(harness, 'mood', harness.alice)).to.equal('Mood: cheerful (7 of 10)');
     expect(await command(harness, 'mood gloomy', harness.alice)).to.match(/may not do that.*admin/);
@@ -70,7 +71,7 @@ describe('persona: commands', () => {
   });
 
   it('undo what one answer has changed, memories included', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([mood('glad', 5)]),
       plan([mood('elated', 9), { action: 'ADD_DESIRE', result: { desire: 'Cake' } }, remember('Alice baked a cake.')]),
     ]);
@@ -90,7 +91,7 @@ describe('persona: commands', () => {
   });
 
   it('undo forgetting, too', async () => {
-    await using harness = await openPersonaHarness((prompt) => {
+    await using harness = await open((prompt) => {
       const [, id] = /"id":"([^"]+)"/.exec(prompt.text) ?? [];
       return plan([
         id === undefined ? remember('Alice is allergic to nuts.') : { action: 'REMOVE_MEMORY', result: { memory: id } },
@@ -104,7 +105,7 @@ describe('persona: commands', () => {
   });
 
   it('reset what is asked for', async () => {
-    await using harness = await openPersonaHarness([plan([mood('glad', 5), remember('Alice is kind.')]), plan([])]);
+    await using harness = await open([plan([mood('glad', 5), remember('Alice is kind.')]), plan([])]);
     await harness.hears('Hello');
     const agreed = async (text: string) => {
       await command(harness, text);
@@ -126,7 +127,7 @@ describe('persona: commands', () => {
   });
 
   it('show members what is remembered of them, and delete it', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([remember('Alice lives in Watson.')]),
       plan([remember('Alice has a cat.')]),
     ]);
@@ -148,13 +149,11 @@ describe('persona: commands', () => {
   });
 
   it('trace what happened; thoughts are for the eyes of the caller alone', async () => {
-    await using harness = await openPersonaHarness([
-      plan([think('She has a secret.'), mood('curious', 6), speak('Do tell.')]),
-    ]);
+    await using harness = await open([plan([think('She has a secret.'), mood('curious', 6), speak('Do tell.')])]);
     await harness.hears('I know something');
-    const open = await command(harness, 'trace');
-    expect(open).to.include('✓ UPDATE_MOOD: mood: curious').and.include('💬 Do tell.').and.include('💭 (a thought)');
-    expect(open).to.not.include('secret');
+    const shown = await command(harness, 'trace');
+    expect(shown).to.include('✓ UPDATE_MOOD: mood: curious').and.include('💬 Do tell.').and.include('💭 (a thought)');
+    expect(shown).to.not.include('secret');
     const own = await slash(harness, 'trace');
     expect(own.messages[0]?.ephemeral).to.equal(true);
     expect(own.messages[0]?.content).to.include('💭 She has a secret.');
@@ -164,7 +163,7 @@ describe('persona: commands', () => {
   });
 
   it('let people read thoughts in a thread, where that is wanted', async () => {
-    await using harness = await openPersonaHarness([plan([think('First.')]), plan([think('Second.')])]);
+    await using harness = await open([plan([think('First.')]), plan([think('Second.')])]);
     await set(harness, 'thoughts', 'thread');
     await harness.hears('One');
     await harness.hears('Two');
@@ -177,7 +176,7 @@ describe('persona: commands', () => {
   });
 
   it('give each channel a persona of its own, where the guild wants that', async () => {
-    await using harness = await openPersonaHarness([plan([mood('glad', 5), remember('Alice sings.')])]);
+    await using harness = await open([plan([mood('glad', 5), remember('Alice sings.')])]);
     await set(harness, 'scope', 'channel');
     const other = harness.guild.createChannel({ name: 'other' });
     await harness.hears('La la');
@@ -188,7 +187,7 @@ describe('persona: commands', () => {
   });
 
   it('export and forget everything that is kept of a member', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([
         remember('Alice has a boat.'),
         { action: 'ADD_GOAL', result: { goal: 'See the boat of Alice' } },

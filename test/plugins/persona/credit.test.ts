@@ -1,8 +1,9 @@
 import { Accounts } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openPersonaHarness, type PersonaHarness, plan, set, speak, told } from './harness.js';
+import { openPersonaHarness, type PersonaHarness, plan, set, speak, told, usePersonaHost } from './harness.js';
 
 describe('persona: who is credited', () => {
+  const open = usePersonaHost();
   const remember = (text: string, about: string, source: number | null = null) => ({
     action: 'ADD_MEMORY',
     result: { text, about, source },
@@ -19,7 +20,7 @@ describe('persona: who is credited', () => {
   };
 
   it('with what is remembered: the author of the line that it is from', async () => {
-    await using harness = await openPersonaHarness([plan([remember('The party is on Friday.', 'party', 1)])]);
+    await using harness = await open([plan([remember('The party is on Friday.', 'party', 1)])]);
     harness.bob.say(harness.general, 'The party is on Friday');
     await harness.hears('Did you hear that?');
     expect(await memoriesOf(harness, harness.bob)).to.include('The party is on Friday.');
@@ -27,14 +28,14 @@ describe('persona: who is credited', () => {
   });
 
   it('with nothing that is from a line that is not there', async () => {
-    await using harness = await openPersonaHarness([plan([remember('Alice owes Bob money.', 'alice', 40)])]);
+    await using harness = await open([plan([remember('Alice owes Bob money.', 'alice', 40)])]);
     await harness.hears('Hello');
     expect(told(harness.events)).to.include('failed ADD_MEMORY');
     expect(await memoriesOf(harness, harness.alice)).to.not.include('owes');
   });
 
   it('with nothing about people that was not said', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([]),
       plan([remember('I like quiet evenings.', 'Cinnabar'), remember('Alice is in love.', 'alice')]),
     ]);

@@ -2,9 +2,10 @@ import { hang } from '@cinnabar/local-models';
 import { definePlugin, PersonaActions, Personas, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { createShelf, decide } from '../chat/harness.js';
-import { openPersonaHarness, type PersonaHarness, plan, result, set, speak, told } from './harness.js';
+import { openPersonaHarness, type PersonaHarness, plan, result, set, speak, told, usePersonaHost } from './harness.js';
 
 describe('persona: how runs end', () => {
+  const open = usePersonaHost();
   /** An action that runs until it is released. */
   const createWait = () => {
     let begun: () => void = () => undefined;
@@ -64,7 +65,7 @@ describe('persona: how runs end', () => {
   });
 
   it('emits the end of every action whose beginning it has emitted', async () => {
-    await using harness = await openPersonaHarness([plan([{ action: 'UPDATE_MOOD' }]), hang()]);
+    await using harness = await open([plan([{ action: 'UPDATE_MOOD' }]), hang()]);
     await set(harness, 'maxSeconds', 10);
     harness.alice.say(harness.general, '!ai Hello?');
     await harness.llm.hanging();
@@ -119,7 +120,7 @@ describe('persona: how runs end', () => {
 
   it('knows what it has said when the rest of that could not be sent', async () => {
     const long = Array.from({ length: 500 }, (_, index) => `word${index}`).join(' ');
-    await using harness = await openPersonaHarness([plan([speak(long)]), plan([])]);
+    await using harness = await open([plan([speak(long)]), plan([])]);
     const messages = { method: 'POST', route: '/channels/:channelId/messages' };
     const failNext = ({ method, path }: { method: string; path: string }) => {
       if (method !== 'POST' || !path.endsWith('/messages')) return;

@@ -1,8 +1,9 @@
 import { PersonalDataStore, Personas } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openPersonaHarness, type PersonaHarness, plan, set, speak, think } from './harness.js';
+import { type PersonaHarness, plan, set, speak, think, usePersonaHost } from './harness.js';
 
 describe('persona: forgetting', () => {
+  const open = usePersonaHost();
   const remember = (text: string) => ({ action: 'ADD_MEMORY', result: { text, about: 'alice', importance: 9 } });
   const traces = async (harness: PersonaHarness, channel = harness.general) =>
     JSON.stringify(await harness.resolve(Personas).recent(channel.id));
@@ -31,12 +32,7 @@ describe('persona: forgetting', () => {
     return { told, other };
   };
   const talkative = () =>
-    openPersonaHarness([
-      plan([remember('Alice lives in Watson.')]),
-      plan([think('It was Watson.')]),
-      plan([]),
-      plan([]),
-    ]);
+    open([plan([remember('Alice lives in Watson.')]), plan([think('It was Watson.')]), plan([]), plan([])]);
 
   it('a memory for good leaves no trace of it, wherever it was spoken of', async () => {
     await using harness = await talkative();
@@ -110,7 +106,7 @@ describe('persona: forgetting', () => {
   });
 
   it('is preceded by an export that holds no talk of others about its member', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([remember('Alice lives in Watson.')]),
       plan([think('They want to throw Alice out.'), speak('I see.')]),
     ]);
@@ -129,9 +125,7 @@ describe('persona: forgetting', () => {
   });
 
   it('is not held up by channels that are gone: their persona goes with them', async () => {
-    await using harness = await openPersonaHarness([
-      plan([{ action: 'UPDATE_MOOD', result: { mood: 'glad', intensity: 5 } }]),
-    ]);
+    await using harness = await open([plan([{ action: 'UPDATE_MOOD', result: { mood: 'glad', intensity: 5 } }])]);
     await set(harness, 'scope', 'channel');
     const other = harness.guild.createChannel({ name: 'other' });
     harness.alice.say(other, '!ai Hello');

@@ -8,6 +8,8 @@ import {
   scriptedLlm,
 } from '@cinnabar/local-models';
 import { type PersonaEvent, Personas, type Plugin } from '@cinnabar/sdk';
+import { createModelPerTest } from '../../support/model-per-test.js';
+import { useSharedHost } from '../../support/shared-host.js';
 
 /** An action in a model's plan. */
 export interface PlannedStep {
@@ -57,14 +59,31 @@ export async function openPersonaHarness(
   const { more = [], ...rest } = options;
   const llm = scriptedLlm(steps);
   const host = await createTestHost({ ...rest, plugins: ['admin', 'ai', 'persona', llm, ...more] });
-  if (options.world === undefined) {
+  return harnessOf(host, llm, options.world === undefined);
+}
+
+/**
+ * One host for the tests of a file: see `useSharedHost`.
+ * @returns opens a harness in a guild of its own, with a model of its own
+ */
+export function usePersonaHost(): (steps?: readonly ModelStep[] | ModelScript) => Promise<PersonaHarness> {
+  const models = createModelPerTest();
+  const enter = useSharedHost(() => ({ plugins: ['admin', 'ai', 'persona', models.plugin] }));
+  return async (steps = []) => harnessOf(await enter(), models.next(steps), true);
+}
+
+async function harnessOf(host: TestHost, llm: ScriptedLlm, isNewGuild: boolean): Promise<PersonaHarness> {
+  if (isNewGuild) {
     host.you.say(host.general, '!ai use persona');
     await host.settled();
   }
   const events: PersonaEvent[] = [];
-  host.resolve(Personas).subscribe({}, (event) => void events.push(event));
+  host.resolve(Personas).subscribe({ guildId: host.guild.id }, (event) => void events.push(event));
   return {
     ...host,
+    get log() {
+      return host.log;
+    },
     llm,
     events,
     async hears(text, from = host.alice) {

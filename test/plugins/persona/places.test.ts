@@ -1,12 +1,13 @@
 import { type PersonaEvent, Personas } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openPersonaHarness, plan, speak } from './harness.js';
+import { plan, speak, usePersonaHost } from './harness.js';
 
 const remember = (text: string) => ({ action: 'ADD_MEMORY', result: { text, about: 'alice', importance: 8 } });
 
 describe('persona: places', () => {
+  const open = usePersonaHost();
   it('keeps what it learns in a direct message to itself, and has a state of its own there', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([
         remember('Alice is looking for another job.'),
         { action: 'UPDATE_MOOD', result: { mood: 'sworn', intensity: 8 } },
@@ -30,7 +31,7 @@ describe('persona: places', () => {
   });
 
   it('tells each subscriber of its own places', async () => {
-    await using harness = await openPersonaHarness(() => plan([speak(`Number ${harness.llm.requests.length} it is.`)]));
+    await using harness = await open(() => plan([speak(`Number ${harness.llm.requests.length} it is.`)]));
     const other = harness.guild.createChannel({ name: 'other' });
     const heard: PersonaEvent[] = [];
     const stop = harness.resolve(Personas).subscribe({ channelId: other.id }, (event) => {
@@ -52,9 +53,7 @@ describe('persona: places', () => {
   });
 
   it('follows a thread to the persona of its channel', async () => {
-    await using harness = await openPersonaHarness([
-      plan([{ action: 'UPDATE_MOOD', result: { mood: 'nosy', intensity: 6 } }]),
-    ]);
+    await using harness = await open([plan([{ action: 'UPDATE_MOOD', result: { mood: 'nosy', intensity: 6 } }])]);
     harness.you.say(harness.general, '!set persona scope channel');
     await harness.settled();
     const thread = harness.alice.startThread(harness.general, 'aside');

@@ -1,9 +1,20 @@
 import { fail, hang, say } from '@cinnabar/local-models';
 import { definePlugin, PersonaActions, Personas, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openPersonaHarness, type PersonaHarness, plan, result, set, speak, think, told } from './harness.js';
+import {
+  openPersonaHarness,
+  type PersonaHarness,
+  plan,
+  result,
+  set,
+  speak,
+  think,
+  told,
+  usePersonaHost,
+} from './harness.js';
 
 describe('persona: planning', () => {
+  const open = usePersonaHost();
   const promptOf = (harness: PersonaHarness, index: number) => {
     const request = harness.llm.requests[index];
     const text = request?.messages.flatMap(({ content }) =>
@@ -13,7 +24,7 @@ describe('persona: planning', () => {
   };
 
   it('tells the planner every action with the context that it needs and the form of its result', async () => {
-    await using harness = await openPersonaHarness([plan([])]);
+    await using harness = await open([plan([])]);
     await harness.hears('Hello');
     const { system } = promptOf(harness, 0);
     expect(system).to.include('- UPDATE_MOOD: Change my current mood');
@@ -26,13 +37,13 @@ describe('persona: planning', () => {
   });
 
   it('repairs a malformed plan once', async () => {
-    await using harness = await openPersonaHarness([say('I think I should say hello!'), plan([speak('Hello.')])]);
+    await using harness = await open([say('I think I should say hello!'), plan([speak('Hello.')])]);
     expect(await harness.hears('Hello')).to.deep.equal(['Hello.']);
     expect(promptOf(harness, 1).text).to.include('could not be used');
   });
 
   it('refuses a plan that stays malformed, with a sentence to the requester', async () => {
-    await using harness = await openPersonaHarness([say('no'), say('{"actions": 4}')]);
+    await using harness = await open([say('no'), say('{"actions": 4}')]);
     expect(await harness.hears('Hello')).to.deep.equal([
       'I could not make up my mind about that. Please say it again, or put it differently.',
     ]);
@@ -40,14 +51,14 @@ describe('persona: planning', () => {
   });
 
   it('drops actions that there are not, and says so', async () => {
-    await using harness = await openPersonaHarness([plan([{ action: 'DANCE' }, speak('La la.')])]);
+    await using harness = await open([plan([{ action: 'DANCE' }, speak('La la.')])]);
     expect(await harness.hears('Dance!')).to.deep.equal(['La la.']);
     expect(told(harness.events)).to.deep.equal(['started', 'action_dropped', 'planned', 'said: La la.', 'finished']);
     expect(harness.events[1]).to.have.property('message', 'there is no action called "DANCE"');
   });
 
   it('asks again only for results that the plan has left open', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([think('She is glad.'), { action: 'UPDATE_MOOD', context: 'joy is catching' }, speak('Lovely!')]),
       result({ mood: 'glad', intensity: 6 }),
     ]);
@@ -59,7 +70,7 @@ describe('persona: planning', () => {
   });
 
   it('goes on when one action cannot be carried out', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([{ action: 'REMOVE_GOAL', result: { goal: 'fly', outcome: 'abandoned' } }, speak('Never mind.')]),
       result({ message: 'I had no such goal.' }),
     ]);
@@ -76,7 +87,7 @@ describe('persona: planning', () => {
   });
 
   it('carries actions out after those that they depend on', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([{ action: 'UPDATE_MOOD', result: { mood: 'sad', intensity: 4 } }, think('That was sad.')]),
     ]);
     await harness.hears('My cat ran away');
@@ -92,7 +103,7 @@ describe('persona: planning', () => {
   });
 
   it('writes chains out', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([{ action: 'FEEL_AND_ANSWER', context: 'she is kind' }]),
       result({ thought: 'How kind.' }),
       result({ mood: 'warm', intensity: 5 }),
@@ -103,12 +114,12 @@ describe('persona: planning', () => {
   });
 
   it('carries out nothing after DONE', async () => {
-    await using harness = await openPersonaHarness([plan([{ action: 'DONE' }, speak('Too late.')])]);
+    await using harness = await open([plan([{ action: 'DONE' }, speak('Too late.')])]);
     expect(await harness.hears('Hello')).to.deep.equal([]);
   });
 
   it('runs neighbours that may run at the same time together, and tells of them one after another', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([{ action: 'ADD_GOAL' }, { action: 'ADD_DESIRE' }, speak('So it is.')]),
       hang(result({ goal: 'Sleep more' })),
       hang(result({ desire: 'A nap' })),
@@ -176,7 +187,7 @@ describe('persona: planning', () => {
   });
 
   it('ends when its time is up, whatever the model does', async () => {
-    await using harness = await openPersonaHarness([hang()]);
+    await using harness = await open([hang()]);
     await set(harness, 'maxSeconds', 10);
     harness.alice.say(harness.general, '!ai Hello?');
     await harness.llm.hanging();
@@ -187,7 +198,7 @@ describe('persona: planning', () => {
 
   it('ends when its tokens are used up', async () => {
     const usage = { inputTokens: 3_000, outputTokens: 10 };
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       { ...plan([{ action: 'THINK' }, { action: 'SPEAK' }]), usage },
       { ...result({ thought: 'Hm.' }), usage },
     ]);
@@ -199,19 +210,19 @@ describe('persona: planning', () => {
   });
 
   it('tells the requester when the model cannot be reached', async () => {
-    await using harness = await openPersonaHarness([fail(503)]);
+    await using harness = await open([fail(503)]);
     expect(await harness.hears('Hello')).to.deep.equal(['The language model cannot be reached at the moment.']);
     expect(told(harness.events)).to.deep.equal(['started', 'stopped', 'finished']);
   });
 
   it('keeps what was said when the model fails afterwards', async () => {
-    await using harness = await openPersonaHarness([plan([speak('Let me think.')], { canExtend: true }), fail(503)]);
+    await using harness = await open([plan([speak('Let me think.')], { canExtend: true }), fail(503)]);
     expect(await harness.hears('Hello')).to.deep.equal(['Let me think.']);
     expect(told(harness.events)).to.deep.equal(['started', 'planned', 'said: Let me think.', 'stopped', 'finished']);
   });
 
   it('may react to what it does not answer', async () => {
-    await using harness = await openPersonaHarness([plan([])]);
+    await using harness = await open([plan([])]);
     await set(harness, 'silentReaction', '👀');
     const asked = harness.alice.say(harness.general, '!ai I am off to bed');
     await harness.settled();
@@ -220,7 +231,7 @@ describe('persona: planning', () => {
   });
 
   it('answers a slash command also when it stays silent', async () => {
-    await using harness = await openPersonaHarness([plan([think('Nothing to add.')])]);
+    await using harness = await open([plan([think('Nothing to add.')])]);
     const interaction = harness.alice.slash(harness.general, 'ai', { text: 'Good night' });
     await harness.settled();
     expect(interaction.messages.map(({ content }) => content)).to.deep.equal(['*(says nothing)*']);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openPersonaHarness, type PersonaHarness, plan, set, speak } from './harness.js';
+import { type PersonaHarness, plan, set, speak, usePersonaHost } from './harness.js';
 
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -7,11 +7,12 @@ const PIXEL = Buffer.from(
 );
 
 describe('persona: what it notices', () => {
+  const open = usePersonaHost();
   const request = ({ llm }: PersonaHarness) =>
     JSON.stringify(llm.requests.at(-1)?.messages).replaceAll('\\\\"', '"').replaceAll('\\"', '"');
 
   it('knows the date, the time and the zone, and how long ago each line was said', async () => {
-    await using harness = await openPersonaHarness([plan([]), plan([])]);
+    await using harness = await open([plan([]), plan([])]);
     await set(harness, 'timeZone', 'Asia/Tokyo');
     await harness.hears('Good morning');
     await harness.advance(3 * 3_600_000);
@@ -25,14 +26,14 @@ describe('persona: what it notices', () => {
   });
 
   it('refuses a time zone that there is not', async () => {
-    await using harness = await openPersonaHarness();
+    await using harness = await open();
     await set(harness, 'timeZone', 'Mars/Olympus');
     expect(harness.general.messages.at(-1)?.content).to.include('Europe/Berlin');
   });
 
   it('has moods that fade: furious in the morning, calm a day later', async () => {
     const furious = { action: 'UPDATE_MOOD', result: { mood: 'furious', intensity: 8 } };
-    await using harness = await openPersonaHarness([plan([furious]), plan([])]);
+    await using harness = await open([plan([furious]), plan([])]);
     await harness.hears('I broke your guitar');
     const mood = async () => {
       harness.you.say(harness.general, '!persona mood');
@@ -47,7 +48,7 @@ describe('persona: what it notices', () => {
   });
 
   it('sees the message that is replied to, and what is attached: pictures and texts', async () => {
-    await using harness = await openPersonaHarness([plan([]), plan([])]);
+    await using harness = await open([plan([]), plan([])]);
     const old = harness.bob.say(harness.general, 'the password is swordfish');
     harness.alice.say(harness.general, `<@${harness.bot.id}> what is this?`, {
       replyTo: old,
@@ -67,7 +68,7 @@ describe('persona: what it notices', () => {
   });
 
   it('reads no dot message, `.config` or `.history`, also when I reply to one or edit my words into one', async () => {
-    await using harness = await openPersonaHarness([plan([]), plan([])]);
+    await using harness = await open([plan([]), plan([])]);
     const { general, alice, bob, bot } = harness;
     const aside = bob.say(general, '.the password is swordfish');
     bob.say(general, '.config\nname: herring');
@@ -84,7 +85,7 @@ describe('persona: what it notices', () => {
   });
 
   it('is shaped in a direct message by the member whose it is: created, edited, reset and undone', async () => {
-    await using harness = await openPersonaHarness([plan([speak('Judy here.')])]);
+    await using harness = await open([plan([speak('Judy here.')])]);
     const dm = harness.alice.openDm(harness.application);
     const say = async (text: string) => {
       harness.alice.say(dm, text);
@@ -104,7 +105,7 @@ describe('persona: what it notices', () => {
   });
 
   it('answers to its name where the server wants that, and not where it is only talked of', async () => {
-    await using harness = await openPersonaHarness(() => plan([speak(`Yes? (${harness.llm.requests.length})`)]));
+    await using harness = await open(() => plan([speak(`Yes? (${harness.llm.requests.length})`)]));
     harness.you.say(harness.general, '!persona create Judy A technician.');
     await harness.settled();
     const say = async (text: string) => {
@@ -127,7 +128,7 @@ describe('persona: what it notices', () => {
   });
 
   it('knows when it is called', async () => {
-    await using harness = await openPersonaHarness(() => plan([]));
+    await using harness = await open(() => plan([]));
     harness.you.say(harness.general, '!persona create Judy A technician.');
     await set(harness, 'answersToName', true);
     await set(harness, 'dayBudget', 100);
@@ -153,7 +154,7 @@ describe('persona: what it notices', () => {
   });
 
   it('speaks under its name through a webhook where the server wants that, and mentions whom it answers', async () => {
-    await using harness = await openPersonaHarness([plan([speak('I am Judy.')]), plan([])]);
+    await using harness = await open([plan([speak('I am Judy.')]), plan([])]);
     harness.guild.overwrite(harness.general, { for: harness.bot, allow: ['ManageWebhooks'] });
     harness.you.say(harness.general, '!persona create Judy A technician.');
     await set(harness, 'ownName', true);

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
-import { openPersonaHarness, type PlannedStep, plan, result, set, think, told } from './harness.js';
+import { openPersonaHarness, type PlannedStep, plan, result, set, think, told, usePersonaHost } from './harness.js';
 
 describe('persona: settings of a run', () => {
+  const open = usePersonaHost();
   const goal = (text: string): PlannedStep => ({ action: 'ADD_GOAL', context: text, result: { goal: text } });
 
   it('maxActions: no more is carried out', async () => {
-    await using harness = await openPersonaHarness([plan([goal('Sing'), goal('Dance'), think('Hm.')])]);
+    await using harness = await open([plan([goal('Sing'), goal('Dance'), think('Hm.')])]);
     await set(harness, 'maxActions', 2);
     await harness.hears('Hello');
     expect(told(harness.events).filter((event) => event.startsWith('finished '))).to.have.length(2);
@@ -14,7 +15,7 @@ describe('persona: settings of a run', () => {
   });
 
   it('maxCalls: the model is asked no more', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([{ action: 'THINK' }, { action: 'UPDATE_MOOD' }]),
       result({ thought: 'Hm.' }),
     ]);
@@ -25,7 +26,7 @@ describe('persona: settings of a run', () => {
   });
 
   it('maxExtensions: it is not asked whether to go on', async () => {
-    await using harness = await openPersonaHarness([plan([think('Hm.')], { canExtend: true })]);
+    await using harness = await open([plan([think('Hm.')], { canExtend: true })]);
     await set(harness, 'maxExtensions', 0);
     await harness.hears('Hello');
     expect(harness.llm.requests).to.have.length(1);

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { createShelf, decide } from '../chat/harness.js';
-import { openPersonaHarness, plan, result, speak } from './harness.js';
+import { openPersonaHarness, plan, result, speak, usePersonaHost } from './harness.js';
 
 describe('persona: what it thinks', () => {
+  const open = usePersonaHost();
   it('is kept for the turn: words that were planned before a thought are written anew, with the thought in mind', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([{ action: 'THINK', context: 'Does she mean it?' }, speak('How nice!')]),
       result({ thought: 'She is being ironic.' }),
       result({ message: 'You do not mean that, do you?' }),

@@ -1,8 +1,9 @@
 import { Personas } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openPersonaHarness, type PersonaHarness, plan, set } from './harness.js';
+import { type PersonaHarness, plan, set, usePersonaHost } from './harness.js';
 
 describe('persona: goals and desires', () => {
+  const open = usePersonaHost();
   const goal = (text: string) => ({ action: 'ADD_GOAL', result: { goal: text } });
   const desire = (text: string) => ({ action: 'ADD_DESIRE', result: { desire: text } });
   const situation = ({ llm }: PersonaHarness) => JSON.stringify(llm.requests.at(-1)?.messages);
@@ -22,9 +23,7 @@ describe('persona: goals and desires', () => {
   };
 
   it('that come from a private channel are told there alone, although the mind is one', async () => {
-    await using harness = await openPersonaHarness([
-      plan([goal('Help Alice to resign'), desire('Keep the secret of Alice')]),
-    ]);
+    await using harness = await open([plan([goal('Help Alice to resign'), desire('Keep the secret of Alice')])]);
     const secret = secretChannel(harness);
     harness.alice.say(secret, '!ai I want to resign');
     await harness.settled();
@@ -38,7 +37,7 @@ describe('persona: goals and desires', () => {
   });
 
   it('that come from a private channel are not told to a model elsewhere', async () => {
-    await using harness = await openPersonaHarness([plan([goal('Help Alice to resign')]), plan([]), plan([])]);
+    await using harness = await open([plan([goal('Help Alice to resign')]), plan([]), plan([])]);
     const secret = secretChannel(harness);
     harness.alice.say(secret, '!ai I want to resign');
     await harness.settled();
@@ -51,7 +50,7 @@ describe('persona: goals and desires', () => {
 
   for (const how of ['delete', 'edit'] as const) {
     it(`go with the message that led to them: ${how}`, async () => {
-      await using harness = await openPersonaHarness([plan([goal('See the boat of Alice'), desire('A boat')])]);
+      await using harness = await open([plan([goal('See the boat of Alice'), desire('A boat')])]);
       await command(harness, 'goals add Learn every name');
       const message = harness.alice.say(harness.general, '!ai I have a boat');
       await harness.settled();
@@ -68,7 +67,7 @@ describe('persona: goals and desires', () => {
 
   it('that come from a private channel take no room elsewhere: twenty secret desires leave space for twenty others', async () => {
     const secrets = Array.from({ length: 20 }, (_, index) => desire(`Keep secret number ${index} of Alice`));
-    await using harness = await openPersonaHarness([plan(secrets), plan([desire('Hear a story')])]);
+    await using harness = await open([plan(secrets), plan([desire('Hear a story')])]);
     await set(harness, 'maxActions', 30);
     const secret = secretChannel(harness);
     harness.alice.say(secret, '!ai I have secrets');
@@ -78,13 +77,13 @@ describe('persona: goals and desires', () => {
   });
 
   it('are shown and changed by command: `persona desires`, as `persona goals`', async () => {
-    await using harness = await openPersonaHarness();
+    await using harness = await open();
     expect(await command(harness, 'desires add Hear a good story')).to.include('1. Hear a good story');
     expect(await command(harness, 'desires remove 1')).to.equal('It has no desires.');
   });
 
   it('stay here when a card is made, unless they were given to it', async () => {
-    await using harness = await openPersonaHarness([plan([goal('See the boat of Alice')])]);
+    await using harness = await open([plan([goal('See the boat of Alice')])]);
     await command(harness, 'goals add Learn every name');
     await harness.hears('I have a boat');
     const exported = harness.you.slash(harness.general, 'persona export');
