@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createMemoryDriver, createTestHost } from '@cinnabar/core/testing';
-import { removeOldCalls } from '@cinnabar/plugin-mcp/dist/history/journals.js';
-import { Accounts, createKeyedMutex, SettingsCatalog } from '@cinnabar/sdk';
+import { Accounts, SettingsCatalog } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { alice, ledgerOn } from '../core/tools/harness.js';
@@ -13,30 +12,43 @@ const DAY_MS = 24 * HOUR_MS;
 
 describe('security: bounds on disk', () => {
   it('of the history of tool calls: by age and by size, but never the hour that is being written', async () => {
-    const now = Date.parse('2026-11-22T10:30:00Z');
-    const hourOf = (ageMs: number) => new Date(now - ageMs).toISOString().slice(0, 13).replace('T', '-');
-    const kept = new Map<string, { channelId: string; hour: string; bytes: number; isOwn: boolean }>();
+    const driver = createMemoryDriver();
+    const clock = createManualClock(Date.parse('2026-11-22T10:30:00Z'));
+    await using host = await createTestHost({
+      plugins: ['mcp'],
+      settings: { mcp: { historyDays: 90 } },
+      driver,
+      clock,
+    });
+    const folder = ['tools', host.bot.id];
+    const hourOf = (ageMs: number) => new Date(clock.now() - ageMs).toISOString().slice(0, 13).replace('T', '-');
     const keep = (channelId: string, ageMs: number, bytes: number) =>
-      kept.set(`${channelId}/${hourOf(ageMs)}`, { channelId, hour: hourOf(ageMs), bytes, isOwn: true });
-    for (let hours = 0; hours < 40; hours += 1) keep(hours % 2 === 0 ? '100' : '200', hours * HOUR_MS, 1_000);
-    keep('100', 91 * DAY_MS, 3);
-    const journals = {
-      list: async () => [...kept.values()],
-      erase: async (channelId: string, hour: string) => void kept.delete(`${channelId}/${hour}`),
+      driver.journal([...folder, channelId, hourOf(ageMs)]).add(`${' '.repeat(bytes - 1)}\n`);
+    /** The kept hours after the next sweep. */
+    const hours = async () => {
+      await host.advance(HOUR_MS);
+      return (await driver.journals(folder)).map(({ path }) => path.at(-1));
     };
-    const parts = { journals, mutex: createKeyedMutex(), now, days: 90 };
-    const hours = () => [...kept.values()].map(({ hour }) => hour);
-    expect([...(await removeOldCalls({ ...parts, bytes: 1_000_000 }))]).to.deep.equal(['100']);
-    expect(hours()).to.have.length(40);
-    await removeOldCalls({ ...parts, days: 0, bytes: 1_000_000 });
-    expect(hours()).to.have.length(40);
-    await removeOldCalls({ ...parts, bytes: 10_000 });
-    expect(hours())
-      .to.have.length(10)
-      .and.include(hourOf(0))
-      .and.not.include(hourOf(20 * HOUR_MS));
-    await removeOldCalls({ ...parts, bytes: 0 });
-    expect(hours()).to.deep.equal([hourOf(0)]);
+    const owner = { userId: host.you.id, guildId: null, channelId: host.you.openDm(host.application).id };
+    const allow = (key: string, value: string) => host.resolve(SettingsCatalog).set('mcp', key, value, owner);
+    // The sweep is an hour later.
+    for (let hour = -1; hour < 39; hour += 1) await keep(hour % 2 === 0 ? '100' : '200', hour * HOUR_MS, 200_000);
+    await keep('100', 91 * DAY_MS, 3);
+    const first = await hours();
+    expect(first).to.have.length(40);
+    expect(first).to.not.include(hourOf(91 * DAY_MS + HOUR_MS));
+    await allow('historyDays', '0');
+    await keep('100', 91 * DAY_MS, 3);
+    expect(await hours()).to.have.length(41);
+    await allow('historyMegabytes', '2');
+    const left = await hours();
+    expect(left).to.have.length(10);
+    expect(left)
+      .to.include(hourOf(2 * HOUR_MS))
+      .and.not.include(hourOf(22 * HOUR_MS));
+    await allow('historyMegabytes', '1');
+    await keep('100', -HOUR_MS, 1_000_001);
+    expect(await hours()).to.deep.equal([hourOf(0)]);
   });
 
   it('of the ledger: by age and by number', async () => {
