@@ -1,113 +1,157 @@
-import { createBoundary, createInFlight, watchBlockage } from '@cinnabar/core/internal/gateway/boundary';
-import { createManualClock } from '@cinnabar/sdk/testing';
+import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import type { LocalChannel } from '@cinnabar/local-discord';
+import { definePlugin } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { recordingLogger } from '../../support/logs.js';
-import { ownerOf } from '../../support/owners.js';
+import sinon from 'sinon';
+import { readLogs } from '../../support/log-files.js';
 
-function setUp() {
-  const clock = createManualClock();
-  const log = recordingLogger();
-  const inFlight = createInFlight(clock);
-  const time = { now: 0 };
-  const blockage = watchBlockage(log, inFlight.busy, () => time.now);
-  const boundary = createBoundary({
-    clock,
-    log,
-    inFlight,
-    blockage,
-    isDiscordFailure: () => false,
-    alert: () => undefined,
+const MINUTE_MS = 60_000;
+
+/** A plugin that records what it hears, and does what it is told to. */
+function listener(id: string, act: (content: string) => unknown) {
+  const heard: string[] = [];
+  const plugin = definePlugin({
+    manifest: { id, version: '1.0.0', description: 'Listens', intents: ['GuildMessages', 'MessageContent'] },
+    setup({ on }) {
+      on('messageCreate', ({ content }) => {
+        heard.push(content);
+        return act(content);
+      });
+    },
   });
-  return { clock, log, time, blockage, boundary, owner: ownerOf('flaky') };
+  return { plugin, heard };
 }
 
-const failing = () => {
-  throw new Error('boom');
-};
-
 describe('the error boundary', () => {
-  let world: ReturnType<typeof setUp>;
-  beforeEach(() => {
-    world = setUp();
+  let host: TestHost;
+  let elsewhere: LocalChannel;
+  let gate: ReturnType<typeof deferred>;
+  let began: (value?: unknown) => void = () => undefined;
+  const time = { passed: 0 };
+  const flaky = listener('flaky', (content) => {
+    if (content === 'fail') throw new Error('boom');
+    if (content === 'fail later') return Promise.reject(new Error('boom'));
+    if (content === 'wait') {
+      began();
+      return gate.promise;
+    }
+    if (content.startsWith('block')) time.passed += Number(content.slice('block '.length));
   });
-  afterEach(() => world.blockage.stop());
+  const other = listener('other', () => undefined);
+
+  before(async () => {
+    // The real event loop is measured, which no host's clock moves.
+    const now = performance.now.bind(performance);
+    sinon.stub(performance, 'now').callsFake(() => now() + time.passed);
+    host = await createTestHost({ plugins: [flaky.plugin, other.plugin], logFiles: true });
+    const guild = host.discord.createGuild({ name: 'Pacifica', owner: host.you });
+    guild.invite(host.application);
+    guild.join(host.alice);
+    elsewhere = guild.createChannel({ name: 'general' });
+    await host.settled();
+  });
+  // Errors and suspensions are forgotten by then.
+  beforeEach(async () => {
+    gate = deferred();
+    await host.advance(2 * MINUTE_MS);
+  });
+  after(async () => {
+    sinon.restore();
+    await host[Symbol.asyncDispose]();
+  });
+
+  const say = async (content: string, channel = host.general) => {
+    host.alice.say(channel, content);
+    await host.settled();
+  };
+  /** Has a handler begin that ends with the gate. */
+  const begin = async () => {
+    const heard = new Promise((resolve) => {
+      began = resolve;
+    });
+    host.alice.say(host.general, 'wait');
+    await heard;
+  };
+  /** Who hears a message in a channel. */
+  const hearing = async (channel = host.general) => {
+    for (const { heard } of [flaky, other]) heard.length = 0;
+    await say('hello', channel);
+    return [flaky, other].filter(({ heard }) => heard.length > 0).map(({ plugin }) => plugin.manifest.id);
+  };
+  /** What is logged about a plugin during a task. */
+  const logged = async (task: () => Promise<unknown>) => {
+    const before = host.log.length;
+    await task();
+    return host.log.slice(before).filter(({ level }) => level === 'error' || level === 'warn');
+  };
+
+  it('suspends a plugin in a guild at its tenth error within a minute, for a minute, and says so once', async () => {
+    const entries = await logged(async () => {
+      for (let error = 0; error < 9; error++) await say('fail');
+      expect(await hearing()).to.deep.equal(['flaky', 'other']);
+      for (let error = 0; error < 2; error++) await say('fail');
+    });
+    expect(await hearing()).to.deep.equal(['other']);
+    expect(await hearing(elsewhere)).to.deep.equal(['flaky', 'other']);
+    expect(entries.filter(({ message }) => message.includes('pause for a minute in this guild'))).to.have.length(1);
+    await host.advance(MINUTE_MS);
+    expect(await hearing()).to.deep.equal(['flaky', 'other']);
+  });
+
+  it('does not suspend for ten errors spread over more than a minute', async () => {
+    for (let error = 0; error < 20; error++) {
+      await say('fail');
+      await host.advance(7_000);
+    }
+    expect(await hearing()).to.deep.equal(['flaky', 'other']);
+  });
+
+  it('names the plugin whose handler held the event loop for more than 500 ms', async () => {
+    const held = async (ms: number) =>
+      (await logged(() => say(`block ${ms}`))).flatMap(({ message }) => (/held/.test(message) ? [message] : []));
+    expect(await held(100)).to.deep.equal([]);
+    const [message, ...more] = await held(501);
+    expect(message).to.match(/^flaky held the event loop for 5\d\d ms in listener messageCreate$/);
+    expect(more).to.deep.equal([]);
+  });
+
+  it('has a plugin stopped when nothing of it is under way', async () => {
+    await begin();
+    await host.plugins.unload('other');
+    let isOver = false;
+    const unloaded = host.plugins.unload('flaky').then(() => {
+      isOver = true;
+    });
+    await new Promise(setImmediate);
+    expect(isOver).to.equal(false);
+    gate.resolve();
+    const entries = await logged(() => unloaded);
+    expect(entries).to.deep.equal([]);
+    for (const id of ['flaky', 'other']) await host.plugins.load(id);
+  });
+
+  it('stops waiting for that when its time is up', async () => {
+    await begin();
+    const unloaded = host.plugins.unload('flaky');
+    await new Promise(setImmediate);
+    const entries = await logged(async () => {
+      host.clock.advance(MINUTE_MS);
+      await unloaded;
+    });
+    expect(entries.map(({ message }) => message)).to.deep.equal([
+      'flaky was still busy after 10 s; what it was doing is cancelled',
+    ]);
+    gate.resolve();
+    await host.plugins.load('flaky');
+  });
 
   it('keeps what a handler throws, at once or later, from the process, and logs it with the guild', async () => {
-    const { boundary, owner } = world;
-    boundary.run(owner, 'g1', 'listener messageCreate', failing);
-    await boundary.run(owner, 'g1', 'listener messageCreate', async () => failing());
-    expect(owner.log.entries.map(({ level, message, fields }) => [level, message, fields.guildId])).to.deep.equal([
-      ['error', 'listener messageCreate failed', 'g1'],
-      ['error', 'listener messageCreate failed', 'g1'],
-    ]);
-  });
-
-  it('suspends a plugin in a guild at its tenth error within a minute, for a minute, and says so once', () => {
-    const { boundary, owner, clock, log } = world;
-    for (let error = 0; error < 9; error++) boundary.run(owner, 'g1', 'listener', failing);
-    expect(boundary.suspended('flaky', 'g1')).to.equal(false);
-    boundary.run(owner, 'g1', 'listener', failing);
-    boundary.run(owner, 'g1', 'listener', failing);
-    expect(boundary.suspended('flaky', 'g1')).to.equal(true);
-    expect(boundary.suspended('flaky', 'g2')).to.equal(false);
-    expect(boundary.suspended('other', 'g1')).to.equal(false);
-    expect(log.entries.filter(({ level }) => level === 'warn')).to.have.length(1);
-    clock.advance(60_000);
-    expect(boundary.suspended('flaky', 'g1')).to.equal(false);
-  });
-
-  it('does not suspend for ten errors spread over more than a minute', () => {
-    const { boundary, owner, clock } = world;
-    for (let error = 0; error < 20; error++) {
-      boundary.run(owner, 'g1', 'listener', failing);
-      clock.advance(7_000);
-    }
-    expect(boundary.suspended('flaky', 'g1')).to.equal(false);
-  });
-
-  it('suspends a plugin everywhere for a minute when it is told to', () => {
-    const { boundary, clock } = world;
-    boundary.suspend('flaky');
-    expect([boundary.suspended('flaky', 'g1'), boundary.suspended('flaky', null)]).to.deep.equal([true, true]);
-    expect(boundary.suspended('other', 'g1')).to.equal(false);
-    clock.advance(60_000);
-    expect(boundary.suspended('flaky', 'g1')).to.equal(false);
-  });
-
-  it('counts what is under way, and tells when nothing is', async () => {
-    const { boundary, owner } = world;
-    const gate = deferred();
-    const running = boundary.run(owner, null, 'listener', () => gate.promise);
-    expect([boundary.inFlight(), boundary.inFlight('flaky'), boundary.inFlight('other')]).to.deep.equal([1, 1, 0]);
-    const drained = boundary.drained(1_000, 'flaky');
-    gate.resolve();
-    expect(await drained).to.equal(true);
-    await running;
-    expect(boundary.inFlight()).to.equal(0);
-  });
-
-  it('stops waiting for the drain when its time is up', async () => {
-    const { boundary, owner, clock } = world;
-    const gate = deferred();
-    const running = boundary.run(owner, null, 'listener', () => gate.promise);
-    const drained = boundary.drained(1_000);
-    clock.advance(1_000);
-    expect(await drained).to.equal(false);
-    gate.resolve();
-    await running;
-  });
-
-  it('names the plugin whose handler held the event loop for more than 500 ms', () => {
-    const { boundary, owner, time, log } = world;
-    boundary.run(owner, 'g1', 'listener messageCreate', () => {
-      time.now += 499;
-    });
-    expect(log.entries).to.deep.equal([]);
-    boundary.run(owner, 'g1', 'listener messageCreate', () => {
-      time.now += 501;
-    });
-    expect(log.entries.map(({ message }) => message)).to.deep.equal([
-      'flaky held the event loop for 501 ms in listener messageCreate',
+    await say('fail');
+    await say('fail later');
+    const entries = (await readLogs(host)).filter(({ level, message }) => level === 'error' && /failed$/.test(message));
+    expect(entries.slice(-2).map(({ plugin, message, guildId }) => [plugin, message, guildId])).to.deep.equal([
+      ['flaky', 'listener messageCreate failed', host.guild.id],
+      ['flaky', 'listener messageCreate failed', host.guild.id],
     ]);
   });
 });

@@ -39,9 +39,9 @@ async function startBot(folder: Folder) {
   const timers = new Map<string, (task: () => void) => void>();
   for (const { id, path } of PLUGINS) {
     const plugin = definePlugin({
-      manifest: { id, version: '1.0.0', description: 'Listens', intents: ['GuildMessages'] },
+      manifest: { id, version: '1.0.0', description: 'Listens', intents: ['GuildMessages', 'DirectMessages'] },
       setup({ on, after }) {
-        on('messageCreate', () => void listening.add(id));
+        on('messageCreate', ({ guildId }) => void listening.add(`${id} ${guildId === null ? 'direct' : 'guild'}`));
         timers.set(id, (task) => void after(1, task));
       },
     });
@@ -57,12 +57,14 @@ async function startBot(folder: Folder) {
     clock,
     /** The messages of what was logged as an error since the last call. */
     errors: () => logged.splice(0).map(({ message }) => message),
-    /** The plugins whose listeners pause. */
+    /** The plugins whose listeners pause, in a server and in direct messages. */
     async suspended() {
       listening.clear();
-      alice.say(general, 'hello');
+      for (const channel of [general, alice.openDm(application)]) alice.say(channel, 'hello');
       await settled();
-      return PLUGINS.map(({ id }) => id).filter((id) => !listening.has(id));
+      const pausedIn = (place: string) => PLUGINS.map(({ id }) => id).filter((id) => !listening.has(`${id} ${place}`));
+      expect(pausedIn('direct')).to.deep.equal(pausedIn('guild'));
+      return pausedIn('guild');
     },
     /** What the owner was told since the last call. */
     async told() {
