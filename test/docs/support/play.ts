@@ -219,7 +219,8 @@ async function playBlock(block: Block, { folder, console, plugins }: Play): Prom
     return [{ line: block.line, text }];
   }
   for (const { line, typed, printed } of steps) {
-    if (typed !== undefined) await type(typed.replace(ATTACHED, `$1${folder}/$2`), console);
+    const wrong = typed && (await type(typed.replace(ATTACHED, `$1${folder}/$2`), console));
+    if (wrong) console.note(wrong);
     const really = console.take();
     const difference = differenceOf(printed, really);
     if (difference === undefined) continue;
@@ -234,10 +235,12 @@ async function playBlock(block: Block, { folder, console, plugins }: Play): Prom
 
 const ATTACHED = /^((?:@[^:]+: )?attach )([\w-]+\.yaml)\b/;
 
-async function type(line: string, { session, note }: Console): Promise<void> {
+/** Types a line. @returns what is wrong with it; `undefined` when it was carried out */
+export async function type(line: string, { session }: Pick<Console, 'session'>): Promise<string | undefined> {
   try {
     await session.line(line);
+    return undefined;
   } catch (error) {
-    note(sentenceFor(line, error));
+    return sentenceFor(line, error);
   }
 }
