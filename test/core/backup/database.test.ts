@@ -22,7 +22,7 @@ async function world() {
   const driver = createPostgresDriver({ ...place, poolSize: 3, use: 'alone', clock, log });
   const filesOf = (data: string) => createFileDriver({ root: join(data, 'documents'), journals: data, clock, log });
   await driver.write(SETTINGS, { version: 1, data: { model: 'm', apiKey: 'hunter2hunter2' } });
-  for (let n = 0; n < 250; n += 1)
+  for (let n = 0; n < 70; n += 1)
     await driver.write(['party', 'collections', 'user', 'rosters', `${n} 💜`], { version: 2, data: { z: n, a: null } });
   for (const path of [MEMORIES, ['relay', 'queue', 'queue'], ['tools', '1', '10', '2026-01-01-00']])
     await driver.journal(path).add(`{"of":"${path[0]}"}\n{"n":2}\n`);
@@ -57,7 +57,7 @@ describePostgres('a backup of data in PostgreSQL', () => {
     expect(filesIn(bot.dataDir)).to.deep.equal(before);
     const paths = files.map(({ path }) => path);
     expect(paths).to.include('images/one.png').and.include('tools/1/10/2026-01-01-00.jsonl');
-    expect(paths.filter((path) => path.startsWith('documents/'))).to.have.length(251);
+    expect(paths.filter((path) => path.startsWith('documents/'))).to.have.length(71);
   });
 
   it('is brought back into files, as one of files is into the database: the same by count and checksum', async () => {
