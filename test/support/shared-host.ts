@@ -39,7 +39,7 @@ async function openGuild(host: TestHost): Promise<TestHost> {
       return host.log.slice(logged);
     },
     async [Symbol.asyncDispose]() {
-      guild.remove(application.user);
+      if (guild.members.has(application.user.id)) guild.remove(application.user);
       await host.settled();
     },
   };

@@ -2,11 +2,12 @@ import type { LocalMessage } from '@cinnabar/local-discord';
 import { callTools } from '@cinnabar/local-models';
 import { definePlugin, ToolPolicies, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { done, openTaskHarness, type TaskHarness, use } from './harness.js';
+import { done, openTaskHarness, type TaskHarness, use, useTaskHost } from './harness.js';
 
 const HOUR_MS = 3_600_000;
 
 describe('approvals of a task that works while I am away', () => {
+  const open = useTaskHost();
   let harness: TaskHarness;
 
   afterEach(async () => {
@@ -27,7 +28,7 @@ describe('approvals of a task that works while I am away', () => {
   };
 
   it('with the defaults it reads and calculates without asking me, and asks before it writes', async () => {
-    harness = await openTaskHarness({
+    harness = await open({
       steps: [
         callTools([{ name: 'calculate', arguments: { expression: '6*7' } }]),
         use('look', 'the shelf'),
@@ -94,7 +95,7 @@ describe('approvals of a task that works while I am away', () => {
   });
 
   it('asks for all approvals of a step at once, pings me once, and has made me a member of its thread', async () => {
-    harness = await openTaskHarness({ steps: [notes('one', 'two', 'three'), done('Sent.')] });
+    harness = await open({ steps: [notes('one', 'two', 'three'), done('Sent.')] });
     const { host } = harness;
     const { id } = await harness.give('Send three notes');
     const thread = await harness.thread(id);
@@ -116,7 +117,7 @@ describe('approvals of a task that works while I am away', () => {
   });
 
   it('lets the others through that wait beside what I allow for the whole task', async () => {
-    harness = await openTaskHarness({ steps: [notes('one', 'two', 'three'), done('Sent.')] });
+    harness = await open({ steps: [notes('one', 'two', 'three'), done('Sent.')] });
     const { id } = await harness.give('Send three notes');
     await waiting(id);
     harness.host.alice.click(harness.saying(await harness.thread(id), 'one'), 'For this task');
@@ -125,7 +126,7 @@ describe('approvals of a task that works while I am away', () => {
   });
 
   it('waits a day for my 👍, whatever I write elsewhere meanwhile, and reminds me once', async () => {
-    harness = await openTaskHarness({ steps: [use('send_note', 'good night'), done('Sent.')] });
+    harness = await open({ steps: [use('send_note', 'good night'), done('Sent.')] });
     const { host } = harness;
     const { id } = await harness.give('Send a note');
     const thread = await harness.thread(id);
@@ -145,7 +146,7 @@ describe('approvals of a task that works while I am away', () => {
   });
 
   it('does not take silence for a refusal: after a day its card expires, and the task goes on without it', async () => {
-    harness = await openTaskHarness({ steps: [use('send_note', 'good night'), done('Not sent.')] });
+    harness = await open({ steps: [use('send_note', 'good night'), done('Not sent.')] });
     const { id } = await harness.give('Send a note');
     const thread = await harness.thread(id);
     await waiting(id);
@@ -158,7 +159,7 @@ describe('approvals of a task that works while I am away', () => {
   });
 
   it('asks me again when the confirmations were loaded anew meanwhile', async () => {
-    harness = await openTaskHarness({ steps: [use('send_note', 'hello'), done('Sent.')] });
+    harness = await open({ steps: [use('send_note', 'hello'), done('Sent.')] });
     const { host } = harness;
     const { id } = await harness.give('Send a note');
     const thread = await harness.thread(id);
@@ -172,7 +173,7 @@ describe('approvals of a task that works while I am away', () => {
   });
 
   it('says of a card that I left undecided when I stop it: not decided', async () => {
-    harness = await openTaskHarness({ steps: [use('send_note', 'hello')] });
+    harness = await open({ steps: [use('send_note', 'hello')] });
     const { id } = await harness.give('Send a note');
     const thread = await harness.thread(id);
     await waiting(id);

@@ -1,11 +1,12 @@
 import { hang, say } from '@cinnabar/local-models';
 import { PersonalDataStore, SettingsCatalog } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { done, openTaskHarness, type TaskHarness } from './harness.js';
+import { done, type TaskHarness, useTaskHost } from './harness.js';
 
 const MINDS = ['ai', 'chat'] as const;
 
 describe('the conversation that a task receives', () => {
+  const open = useTaskHost(MINDS);
   let harness: TaskHarness;
 
   afterEach(async () => {
@@ -16,7 +17,7 @@ describe('the conversation that a task receives', () => {
   const requested = (index: number) => JSON.stringify(harness.llm.requests[index]);
 
   it('is what was said before, what I replied to, what I attached, and what the server wants', async () => {
-    harness = await openTaskHarness({ steps: [done('Done.')], plugins: MINDS });
+    harness = await open({ steps: [done('Done.')] });
     const { host } = harness;
     const { you, alice, bob, general } = host;
     await host.resolve(SettingsCatalog).set('chat', 'instructions', 'Here we speak French.', harness.actor(you));
@@ -40,7 +41,7 @@ describe('the conversation that a task receives', () => {
   });
 
   it('has no dot message, `.config` or `.history` in it, also when I reply to one or write one in its thread', async () => {
-    harness = await openTaskHarness({ steps: [hang(done('Too early.')), done('Done.')], plugins: MINDS });
+    harness = await open({ steps: [hang(done('Too early.')), done('Done.')] });
     const { alice, bob, general, settled, discord } = harness.host;
     const aside = bob.say(general, '.The password is swordfish');
     bob.say(general, '.config\nname: herring');
@@ -60,7 +61,7 @@ describe('the conversation that a task receives', () => {
   });
 
   it('has neither my words nor my name in it once I am forgotten, also where others mention me', async () => {
-    harness = await openTaskHarness({ steps: [done('Done.')], plugins: MINDS });
+    harness = await open({ steps: [done('Done.')] });
     const { host } = harness;
     const { you, bob, general } = host;
     bob.say(general, 'I bring the cake');
@@ -81,7 +82,7 @@ describe('the conversation that a task receives', () => {
   });
 
   it('is no part of what I export once I may not read it, nor is what the model made of it', async () => {
-    harness = await openTaskHarness({ steps: [done('In short: swordfish.')], plugins: MINDS });
+    harness = await open({ steps: [done('In short: swordfish.')] });
     const { host } = harness;
     const { alice, bob, general, guild } = host;
     bob.say(general, 'The password is swordfish');
@@ -101,7 +102,7 @@ describe('the conversation that a task receives', () => {
   });
 
   it('is only what I may read, and no more what was deleted meanwhile', async () => {
-    harness = await openTaskHarness({ steps: [say('One moment.'), done('Done.'), done('Done, too.')], plugins: MINDS });
+    harness = await open({ steps: [say('One moment.'), done('Done.'), done('Done, too.')] });
     const { host } = harness;
     const { alice, bob, general, guild } = host;
     const secret = bob.say(general, 'The password is swordfish');
@@ -122,7 +123,7 @@ describe('the conversation that a task receives', () => {
   });
 
   it('is known to `tasks-auto`, too: it answers in the conversation', async () => {
-    harness = await openTaskHarness({ steps: [say('Noon is fine.'), say('You are welcome.')], plugins: MINDS });
+    harness = await open({ steps: [say('Noon is fine.'), say('You are welcome.')] });
     const { host } = harness;
     host.you.say(host.general, '!ai use tasks-auto --here');
     await host.settled();

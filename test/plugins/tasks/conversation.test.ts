@@ -1,9 +1,10 @@
 import { hang, say } from '@cinnabar/local-models';
 import { Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { askUser, done, isOver, openTaskHarness, type TaskHarness, use } from './harness.js';
+import { askUser, done, isOver, openTaskHarness, type TaskHarness, use, useTaskHost } from './harness.js';
 
 describe('a conversation with a task', () => {
+  const open = useTaskHost();
   let harness: TaskHarness;
 
   afterEach(async () => {
@@ -18,7 +19,7 @@ describe('a conversation with a task', () => {
   const requested = (index: number) => JSON.stringify(harness.llm.requests[index]);
 
   it('hears at its next step what I write in its thread while it works, and shows me that it has', async () => {
-    harness = await openTaskHarness({ steps: [hang(done('In red.')), done('In blue.')] });
+    harness = await open({ steps: [hang(done('In red.')), done('In blue.')] });
     const { host } = harness;
     const { id } = await harness.give('Paint the door');
     const thread = await harness.thread(id);
@@ -39,7 +40,7 @@ describe('a conversation with a task', () => {
   });
 
   it('stops when I write stop in its thread, also while it asks', async () => {
-    harness = await openTaskHarness({ steps: [askUser('Which colour?', ['Red', 'Blue'])] });
+    harness = await open({ steps: [askUser('Which colour?', ['Red', 'Blue'])] });
     const { id } = await harness.give('Paint the door');
     const thread = await harness.thread(id);
     await asked(id);
@@ -51,7 +52,7 @@ describe('a conversation with a task', () => {
   });
 
   it('goes on after its end with a new message: by reply, or by command', async () => {
-    harness = await openTaskHarness({ steps: [done('It is red.'), done('It is blue.'), done('It is green.')] });
+    harness = await open({ steps: [done('It is red.'), done('It is blue.'), done('It is green.')] });
     const { host } = harness;
     await harness.configure('maxSteps', '1');
     const { id } = await harness.give('Paint the door');
@@ -79,7 +80,7 @@ describe('a conversation with a task', () => {
   });
 
   it('shows its question in the form, and refuses strangers before they type', async () => {
-    harness = await openTaskHarness({ steps: [askUser('What is the name of your cat?'), done('Thanks.')] });
+    harness = await open({ steps: [askUser('What is the name of your cat?'), done('Thanks.')] });
     const { host } = harness;
     const { id } = await harness.give('Ask me');
     const thread = await harness.thread(id);
@@ -98,7 +99,7 @@ describe('a conversation with a task', () => {
   });
 
   it('takes a choice that I type, shows it, and does not take “one moment” for one', async () => {
-    harness = await openTaskHarness({ steps: [askUser('Which shelf?', ['Shelf A', 'Shelf B']), done('Tidy.')] });
+    harness = await open({ steps: [askUser('Which shelf?', ['Shelf A', 'Shelf B']), done('Tidy.')] });
     const { host } = harness;
     const { id } = await harness.give('Tidy');
     const thread = await harness.thread(id);
@@ -115,7 +116,7 @@ describe('a conversation with a task', () => {
 
   it('takes a choice by its number or its first words, but not by a letter', async () => {
     const steps = [askUser('Send it?', ['Yes', 'No']), askUser('And now?', ['Yes, send it', 'No, leave it'])];
-    harness = await openTaskHarness({ steps: [...steps, done('Tidy.')] });
+    harness = await open({ steps: [...steps, done('Tidy.')] });
     const { host } = harness;
     const { id } = await harness.give('Tidy');
     const thread = await harness.thread(id);
@@ -162,7 +163,7 @@ describe('a conversation with a task', () => {
   });
 
   it('takes my answer and my stop in the thread in which I asked for it, and says in a channel how to answer', async () => {
-    harness = await openTaskHarness({
+    harness = await open({
       steps: [askUser('What is its name?'), hang(done('Named.')), askUser('And here?')],
     });
     const { host } = harness;
@@ -182,7 +183,7 @@ describe('a conversation with a task', () => {
     await hears(host.alice, 'I am off');
     await hears(host.alice, 'stop');
     await host.advance(1_000);
-    const [task] = await harness.tasks.list({});
+    const [task] = await harness.tasks.list({ guildId: harness.host.guild.id });
     expect(task?.status).to.equal('cancelled');
     await harness.configure('threads', 'false');
     const { id } = await harness.give('Ask here');
@@ -191,7 +192,7 @@ describe('a conversation with a task', () => {
   });
 
   it('says how it stands: no waiting where there is room, typing where it works, its end in its details', async () => {
-    harness = await openTaskHarness({ steps: [hang(use('look', 'one')), done('One.')] });
+    harness = await open({ steps: [hang(use('look', 'one')), done('One.')] });
     const { host } = harness;
     const contents: string[] = [];
     const typing: string[] = [];
@@ -245,7 +246,7 @@ describe('a conversation with a task', () => {
   });
 
   it('tells the conversation in which another mind started it how it ended', async () => {
-    harness = await openTaskHarness({ steps: [done('All is tidy.')] });
+    harness = await open({ steps: [done('All is tidy.')] });
     const { host } = harness;
     const actor = harness.actor();
     const outcome = await host
@@ -254,7 +255,7 @@ describe('a conversation with a task', () => {
     await host.settled();
     host.alice.react(harness.saying(host.general, 'start a task: Tidy up'), '👍');
     if (outcome.status === 'deferred') await outcome.settled;
-    const [task] = await harness.tasks.list({});
+    const [task] = await harness.tasks.list({ guildId: harness.host.guild.id });
     await harness.when(task?.id ?? '', isOver);
     await harness.over(task?.id ?? '');
     expect(harness.saying(host.general, 'All is tidy.').content).to.match(

@@ -1,10 +1,11 @@
 import { callTools, fail, hang, say } from '@cinnabar/local-models';
 import { expect } from 'chai';
-import { askUser, done, isOver, openTaskHarness, type TaskHarness, update, use } from './harness.js';
+import { askUser, done, isOver, type TaskHarness, update, use, useTaskHost } from './harness.js';
 
 const MINUTE_MS = 60_000;
 
 describe('a task that takes its time', () => {
+  const open = useTaskHost();
   let harness: TaskHarness;
 
   afterEach(async () => {
@@ -18,7 +19,7 @@ describe('a task that takes its time', () => {
   const outage = (times: number) => Array.from({ length: times }, () => fail(503));
 
   it('outlives minutes without its model: it says that it waits, and goes on by itself', async () => {
-    harness = await openTaskHarness({ steps: [use('look', 'one'), ...outage(7), done('Done.')] });
+    harness = await open({ steps: [use('look', 'one'), ...outage(7), done('Done.')] });
     const { host } = harness;
     const { id } = await harness.give('Look');
     await harness.when(id, ({ stepCount }) => stepCount === 1);
@@ -33,7 +34,7 @@ describe('a task that takes its time', () => {
   });
 
   it('gives up on a model that stays away when its own time is over', async () => {
-    harness = await openTaskHarness({ steps: outage(100) });
+    harness = await open({ steps: outage(100) });
     await harness.configure('maxMinutes', '10');
     const { id } = await harness.give('Look');
     await pass(11);
@@ -44,7 +45,7 @@ describe('a task that takes its time', () => {
   });
 
   it('ends after its 30 minutes in the middle of an answer of the model, too', async () => {
-    harness = await openTaskHarness({ steps: [hang(done('Too late.'))] });
+    harness = await open({ steps: [hang(done('Too late.'))] });
     const { id } = await harness.give('Think');
     await harness.llm.hanging();
     await pass(29);
@@ -58,7 +59,7 @@ describe('a task that takes its time', () => {
   it('writes a story of ten chapters, a message each', async () => {
     const words = 'one two three four five six seven eight nine ten'.split(' ');
     const chapters = words.map((word) => say(`Chapter ${word}: the ${word} of them rode on.`));
-    harness = await openTaskHarness({ steps: [...chapters, done('The end.')] });
+    harness = await open({ steps: [...chapters, done('The end.')] });
     const { id } = await harness.give('Tell a story in ten chapters');
     expect((await harness.over(id)).ending).to.equal('The end.');
   });
@@ -67,7 +68,7 @@ describe('a task that takes its time', () => {
     const polls = Array.from({ length: 14 }, () => use('look', 'the build'));
     const rest = callTools([{ name: 'wait', arguments: { minutes: 45, reason: 'the build' } }]);
     let progress = 0;
-    harness = await openTaskHarness({
+    harness = await open({
       steps: [...polls, rest, use('look', 'the build'), rest, use('look', 'the build'), done('Built.')],
       onDeed() {
         progress += 1;
@@ -85,7 +86,7 @@ describe('a task that takes its time', () => {
   });
 
   it('does not sleep on when I have something to say', async () => {
-    harness = await openTaskHarness({
+    harness = await open({
       steps: [callTools([{ name: 'wait', arguments: { minutes: 600, reason: 'the morning' } }]), done('Awake.')],
     });
     const { host } = harness;
@@ -98,7 +99,7 @@ describe('a task that takes its time', () => {
   });
 
   it('ends when it calls the same and gets the same, and when it says the same, again and again', async () => {
-    harness = await openTaskHarness({ steps: () => use('look', 'the door') });
+    harness = await open({ steps: () => use('look', 'the door') });
     const { id } = await harness.give('Look at the door');
     const { status, ending } = await harness.over(id);
     expect(status).to.equal('error');
@@ -107,7 +108,7 @@ describe('a task that takes its time', () => {
     await harness.configure('maxIdenticalCalls', '50');
     await harness[Symbol.asyncDispose]();
     let said = 0;
-    harness = await openTaskHarness({
+    harness = await open({
       steps: () => {
         said += 1;
         return update(`Still working on it (${said})…`);
@@ -123,7 +124,7 @@ describe('a task that takes its time', () => {
       { name: 'ask_user', arguments: { question: 'Shall I send it?', choices: ['Yes', 'No'] } },
       { name: 'task_complete', arguments: { summary: 'Sent.' } },
     ]);
-    harness = await openTaskHarness({ steps: [together, done('Not sent.')] });
+    harness = await open({ steps: [together, done('Not sent.')] });
     const { id } = await harness.give('Send a note to everybody, if I want to');
     await harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
     await harness.tasks.answer(id, 'No', harness.actor());
@@ -135,7 +136,7 @@ describe('a task that takes its time', () => {
   });
 
   it('notifies me where my server wants it: a ping in the thread, a direct message, or not at all', async () => {
-    harness = await openTaskHarness({
+    harness = await open({
       steps: [askUser('Well?'), done('One.'), askUser('Well?'), done('Two.'), askUser('Well?'), done('Three.')],
     });
     const { host } = harness;
@@ -166,7 +167,7 @@ describe('a task that takes its time', () => {
   });
 
   it('pings me in the thread after all where my server wants direct messages and I take none', async () => {
-    harness = await openTaskHarness({ steps: [done('One.')] });
+    harness = await open({ steps: [done('One.')] });
     const { host } = harness;
     await harness.configure('notify', 'dm');
     host.alice.dmsClosed = true;

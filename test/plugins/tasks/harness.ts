@@ -10,6 +10,7 @@ import {
 } from '@cinnabar/local-models';
 import {
   type Actor,
+  defined,
   definePlugin,
   type Plugin,
   SettingsCatalog,
@@ -20,6 +21,8 @@ import {
   UserError,
   z,
 } from '@cinnabar/sdk';
+import { createModelPerTest } from '../../support/model-per-test.js';
+import { useSharedHost } from '../../support/shared-host.js';
 
 /** A tool call of the harness. */
 export interface Deed {
@@ -65,9 +68,40 @@ export const isOver = ({ status }: TaskInfo): boolean => ENDED.has(status);
 
 /** A host with tasks, confirmations, a scripted model, and tools: `look` reads, `send_note` writes, `ring` is idempotent. */
 export async function openTaskHarness(options: TaskHarnessOptions = {}): Promise<TaskHarness> {
-  const { steps, onDeed = () => undefined, deeds = [], stepDelayMs = 0, plugins = [], ...rest } = options;
+  const { steps, onDeed, deeds = [], stepDelayMs, plugins = [], ...rest } = options;
   const llm = scriptedLlm(steps);
-  const host = await createTestHost({ ...rest, plugins: ['confirm', 'tasks', llm, tools(deeds, onDeed), ...plugins] });
+  const office = createOffice();
+  office.open({ deeds, ...defined({ onDeed }) });
+  const host = await createTestHost({ ...rest, plugins: ['confirm', 'tasks', llm, office.plugin, ...plugins] });
+  return harnessOf(host, llm, deeds, stepDelayMs);
+}
+
+/**
+ * One host for the tests of a file: see `useSharedHost`.
+ * @param plugins in addition to those of `openTaskHarness`
+ * @returns opens a harness in a guild of its own, with a model and tools of its own
+ */
+export function useTaskHost(
+  plugins: readonly string[] = [],
+): (options?: Pick<TaskHarnessOptions, 'steps' | 'onDeed' | 'stepDelayMs'>) => Promise<TaskHarness> {
+  const models = createModelPerTest();
+  const office = createOffice();
+  const enter = useSharedHost(() => ({
+    plugins: ['confirm', 'tasks', models.plugin, office.plugin, ...plugins],
+  }));
+  return async ({ steps = [], onDeed, stepDelayMs } = {}) => {
+    const deeds: Deed[] = [];
+    office.open({ deeds, ...defined({ onDeed }) });
+    return harnessOf(await enter(), models.next(steps), deeds, stepDelayMs);
+  };
+}
+
+async function harnessOf(
+  host: TestHost,
+  llm: ScriptedLlm,
+  deeds: readonly Deed[],
+  stepDelayMs = 0,
+): Promise<TaskHarness> {
   const service = () => host.resolve(Tasks);
   const actor = (user = host.alice): Actor => ({
     userId: user.id,
@@ -147,7 +181,14 @@ export async function openTaskHarness(options: TaskHarnessOptions = {}): Promise
 
 const WHAT = z.object({ what: z.string() });
 
-function tools(deeds: Deed[], onDeed: NonNullable<TaskHarnessOptions['onDeed']>): Plugin {
+interface Work {
+  readonly deeds: Deed[];
+  readonly onDeed?: NonNullable<TaskHarnessOptions['onDeed']>;
+}
+
+/** The tools of a host, for one test after the other. */
+function createOffice(): { readonly plugin: Plugin; open(work: Work): void } {
+  let work: Work = { deeds: [] };
   const definition = (name: string, risk: 'read' | 'write', idempotent: boolean) => ({
     name,
     description: `Does it: ${name}.`,
@@ -156,13 +197,13 @@ function tools(deeds: Deed[], onDeed: NonNullable<TaskHarnessOptions['onDeed']>)
     idempotent,
     async run({ what }: z.output<typeof WHAT>, context: ToolContext) {
       const deed = { tool: name, what, key: context.key };
-      deeds.push(deed);
-      const said = await onDeed(deed, context);
+      work.deeds.push(deed);
+      const said = await work.onDeed?.(deed, context);
       if (what === 'break') throw new UserError('It broke.');
       return typeof said === 'string' ? said : `${name} did ${what}`;
     },
   });
-  return definePlugin({
+  const plugin = definePlugin({
     manifest: {
       id: 'office',
       version: '1.0.0',
@@ -176,6 +217,12 @@ function tools(deeds: Deed[], onDeed: NonNullable<TaskHarnessOptions['onDeed']>)
       tool({ ...definition('stamp', 'write', false), policy: 'allow' });
     },
   });
+  return {
+    plugin,
+    open(next) {
+      work = next;
+    },
+  };
 }
 
 /** A model's call of one tool of the harness. */

@@ -2,9 +2,10 @@ import type { LocalUser } from '@cinnabar/local-discord';
 import { callTool, hang, say } from '@cinnabar/local-models';
 import { Llm, PersonalDataStore, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { askUser, done, isOver, openTaskHarness, type TaskHarness, use } from './harness.js';
+import { askUser, done, isOver, openTaskHarness, type TaskHarness, use, useTaskHost } from './harness.js';
 
 describe('tasks in a server', () => {
+  const open = useTaskHost();
   let harness: TaskHarness;
 
   afterEach(async () => {
@@ -15,7 +16,7 @@ describe('tasks in a server', () => {
   const asked = (id: string) => harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
 
   it('wait in order when there is no room, with their place shown, and go on one after another', async () => {
-    harness = await openTaskHarness({ steps: [hang(done('One.')), done('Two.'), done('Three.')] });
+    harness = await open({ steps: [hang(done('One.')), done('Two.'), done('Three.')] });
     const { host } = harness;
     await harness.configure('perMember', '1');
     const first = await harness.give('First');
@@ -34,7 +35,7 @@ describe('tasks in a server', () => {
   });
 
   it('occupy no slot while they wait for a person', async () => {
-    harness = await openTaskHarness({ steps: [askUser('Well?'), done('Done.')] });
+    harness = await open({ steps: [askUser('Well?'), done('Done.')] });
     await harness.configure('perMember', '1');
     const waiting = await harness.give('Ask me');
     await asked(waiting.id);
@@ -44,21 +45,21 @@ describe('tasks in a server', () => {
   });
 
   it('are listed with links, running ones first', async () => {
-    harness = await openTaskHarness({ steps: [done('Done.'), askUser('Well?')] });
+    harness = await open({ steps: [done('Done.'), askUser('Well?')] });
     const { host } = harness;
     const ended = await harness.give('The first one');
     await harness.over(ended.id);
-    const open = await harness.give('The second one');
-    await asked(open.id);
+    const inProgress = await harness.give('The second one');
+    await asked(inProgress.id);
     host.bob.say(host.general, '!tasks');
     await host.settled();
     const list = harness.saying(host.general, 'The first one').content.split('\n');
-    expect(list[0]).to.include('The second one').and.include('waiting for an answer').and.include(open.link);
+    expect(list[0]).to.include('The second one').and.include('waiting for an answer').and.include(inProgress.link);
     expect(list[1]).to.include('The first one').and.include('complete').and.include(ended.link);
   });
 
   it('are not listed for who may not see where they are', async () => {
-    harness = await openTaskHarness({ steps: [done('Done.')] });
+    harness = await open({ steps: [done('Done.')] });
     const { host } = harness;
     const secret = host.guild.createChannel({ name: 'secret' });
     host.guild.overwrite(secret, { for: host.bob, deny: ['ViewChannel'] });
@@ -82,7 +83,7 @@ describe('tasks in a server', () => {
   });
 
   it('pause when the plugin is switched off, and go on when it is switched on again', async () => {
-    harness = await openTaskHarness({
+    harness = await open({
       steps: [use('look', 'one'), hang(use('look', 'two')), use('look', 'three'), done('All.')],
     });
     const { host } = harness;
@@ -108,7 +109,7 @@ describe('tasks in a server', () => {
     const running = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    harness = await openTaskHarness({
+    harness = await open({
       steps: [use('stamp', 'one'), done('One.')],
       onDeed() {
         begun();
@@ -127,7 +128,7 @@ describe('tasks in a server', () => {
   });
 
   it('end when who asked for them has left', async () => {
-    harness = await openTaskHarness({ steps: [askUser('Well?')] });
+    harness = await open({ steps: [askUser('Well?')] });
     const { host } = harness;
     const { id } = await harness.give('Ask me');
     await asked(id);
@@ -142,7 +143,7 @@ describe('tasks in a server', () => {
   });
 
   it('end when who asked for them may not write there any more, and that is still so a little later', async () => {
-    harness = await openTaskHarness({ steps: [askUser('Well?')] });
+    harness = await open({ steps: [askUser('Well?')] });
     const { host } = harness;
     const { id } = await harness.give('Ask me');
     await asked(id);
@@ -158,7 +159,7 @@ describe('tasks in a server', () => {
   });
 
   it('are part of what a member can export and have forgotten', async () => {
-    harness = await openTaskHarness({ steps: [askUser('Well?'), askUser('And you?')] });
+    harness = await open({ steps: [askUser('Well?'), askUser('And you?')] });
     const { host } = harness;
     const { id } = await harness.give('A private matter');
     await asked(id);
@@ -238,14 +239,16 @@ describe('tasks in a server', () => {
     host.alice.say(host.general, `${host.bot} what time is it?`);
     await host.settled();
     harness.saying(host.general, 'It is noon.');
-    expect(await harness.tasks.list({})).to.have.length(0);
+    expect(await harness.tasks.list({ guildId: harness.host.guild.id })).to.have.length(0);
     host.alice.say(host.general, `${host.bot} tidy up`);
     await host.discord.expectMessage({ content: /Task complete/ });
-    expect((await harness.tasks.list({}))[0]?.originalPrompt).to.equal('Tidy everything up');
+    expect((await harness.tasks.list({ guildId: harness.host.guild.id }))[0]?.originalPrompt).to.equal(
+      'Tidy everything up',
+    );
   });
 
   it('can be started by any mind, with the approval of the member', async () => {
-    harness = await openTaskHarness({ steps: [done('Done.')] });
+    harness = await open({ steps: [done('Done.')] });
     const { host } = harness;
     const actor = harness.actor();
     const request = { name: 'start_task', arguments: { goal: 'Tidy up' }, actor, origin: 'chat' };
@@ -259,15 +262,15 @@ describe('tasks in a server', () => {
   });
 
   it('cannot start tasks themselves', async () => {
-    harness = await openTaskHarness({ steps: [callTool('start_task', { goal: 'More' }), done('Done.')] });
+    harness = await open({ steps: [callTool('start_task', { goal: 'More' }), done('Done.')] });
     const { id } = await harness.give('Multiply');
     await harness.over(id);
-    expect(await harness.tasks.list({})).to.have.length(1);
+    expect(await harness.tasks.list({ guildId: harness.host.guild.id })).to.have.length(1);
     expect(JSON.stringify(harness.llm.requests[0]?.tools)).to.not.include('start_task');
   });
 
   it('work in the channel where there can be no thread, and in direct messages', async () => {
-    harness = await openTaskHarness({ steps: [say('Here I am.'), done('Done.'), done('Done, too.')] });
+    harness = await open({ steps: [say('Here I am.'), done('Done.'), done('Done, too.')] });
     const { host } = harness;
     host.guild.overwrite(host.general, { for: host.bot, deny: ['CreatePublicThreads'] });
     await host.settled();
@@ -281,7 +284,7 @@ describe('tasks in a server', () => {
   });
 
   it('say why, and begin nothing, where the bot may not write or nothing is asked', async () => {
-    harness = await openTaskHarness({});
+    harness = await open({});
     const { host } = harness;
     const refused = await harness.tasks.start({ prompt: '  ', actor: harness.actor(), origin: 'test' }).catch(String);
     expect(refused).to.include('What is the task?');
@@ -289,7 +292,7 @@ describe('tasks in a server', () => {
     await host.settled();
     const mute = await harness.tasks.start({ prompt: 'Speak', actor: harness.actor(), origin: 'test' }).catch(String);
     expect(mute).to.include('I may not write in the channel of this task');
-    expect(await harness.tasks.list({})).to.have.length(0);
+    expect(await harness.tasks.list({ guildId: harness.host.guild.id })).to.have.length(0);
     expect(host.resolve(Llm).current.provider).to.equal('scripted');
   });
 });

@@ -1,9 +1,10 @@
 import { callTools, hang, say } from '@cinnabar/local-models';
 import { Accounts } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { askUser, done, isOver, openTaskHarness, type TaskHarness, update, use } from './harness.js';
+import { askUser, done, isOver, openTaskHarness, type TaskHarness, update, use, useTaskHost } from './harness.js';
 
 describe('steering a task', () => {
+  const open = useTaskHost();
   let harness: TaskHarness;
 
   afterEach(async () => {
@@ -14,7 +15,7 @@ describe('steering a task', () => {
   const statusOf = (prompt: string) => harness.saying(harness.host.general, prompt);
 
   it('stops while the model thinks: its request is cancelled, and none follows', async () => {
-    harness = await openTaskHarness({ steps: [hang(done('Too late.'))] });
+    harness = await open({ steps: [hang(done('Too late.'))] });
     const { id } = await harness.give('Think for ever');
     await harness.llm.hanging();
     const { alice } = harness.host;
@@ -26,7 +27,7 @@ describe('steering a task', () => {
   });
 
   it('takes the request for approval back when it is stopped', async () => {
-    harness = await openTaskHarness({ steps: [use('send_note', 'a note')] });
+    harness = await open({ steps: [use('send_note', 'a note')] });
     const { id } = await harness.give('Send a note');
     const thread = await harness.thread(id);
     await harness.when(id, ({ status }) => status === 'waiting_approval');
@@ -41,7 +42,7 @@ describe('steering a task', () => {
 
   it('asks once for what was allowed for the whole task, until that is taken back', async () => {
     const notes = ['one', 'two', 'three'].map((what) => use('send_note', what));
-    harness = await openTaskHarness({
+    harness = await open({
       steps: [...notes.slice(0, 2), askUser('More?'), ...notes.slice(2), done('Sent.')],
     });
     const { host } = harness;
@@ -80,7 +81,7 @@ describe('steering a task', () => {
   });
 
   it('lets only trusted members of the server stop, pause or inspect it', async () => {
-    harness = await openTaskHarness({ steps: [askUser('Well?')] });
+    harness = await open({ steps: [askUser('Well?')] });
     const { host } = harness;
     const { id } = await harness.give('Ask me');
     await harness.when(id, ({ pendingQuestion }) => pendingQuestion !== undefined);
@@ -101,7 +102,7 @@ describe('steering a task', () => {
   });
 
   it('pauses between two steps and goes on where it was', async () => {
-    harness = await openTaskHarness({
+    harness = await open({
       steps: [use('look', 'one'), hang(use('look', 'two')), use('look', 'two'), done('Both.')],
     });
     const { host } = harness;
@@ -127,7 +128,7 @@ describe('steering a task', () => {
     const running = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    harness = await openTaskHarness({
+    harness = await open({
       steps: [use('stamp', 'one'), done('One.')],
       onDeed() {
         begun();
@@ -147,7 +148,7 @@ describe('steering a task', () => {
   });
 
   it('does not treat commands as answers, and accepts no answers from other members', async () => {
-    harness = await openTaskHarness({ steps: [askUser('Well?'), done('Thanks.')] });
+    harness = await open({ steps: [askUser('Well?'), done('Thanks.')] });
     const { host } = harness;
     const { id } = await harness.give('Ask me');
     const thread = await harness.thread(id);
@@ -164,7 +165,7 @@ describe('steering a task', () => {
   });
 
   it('names itself below what is too long for messages', async () => {
-    harness = await openTaskHarness({ steps: [say('Word for word. '.repeat(1_000)), done('Said.')] });
+    harness = await open({ steps: [say('Word for word. '.repeat(1_000)), done('Said.')] });
     const { id } = await harness.give('Tell me everything');
     await harness.over(id);
     const said = harness.saying(await harness.thread(id), 'all of it is in the file');
@@ -173,7 +174,7 @@ describe('steering a task', () => {
   });
 
   it('takes an answer from the form', async () => {
-    harness = await openTaskHarness({ steps: [askUser('What is its name?'), done('Thanks.')] });
+    harness = await open({ steps: [askUser('What is its name?'), done('Thanks.')] });
     const { host } = harness;
     const { id } = await harness.give('Ask me');
     const thread = await harness.thread(id);
@@ -222,7 +223,7 @@ describe('steering a task', () => {
   it('tells calls apart that the model gives the same id, and answers one that cannot be read', async () => {
     const look = (what: string) => ({ id: 'same', name: 'look', arguments: { what } });
     const broken = { id: 'same', name: 'look', raw: '{"what": ' };
-    harness = await openTaskHarness({ steps: [callTools([look('one'), look('two'), broken]), done('Both.')] });
+    harness = await open({ steps: [callTools([look('one'), look('two'), broken]), done('Both.')] });
     const { id } = await harness.give('Look twice');
     const { status } = await harness.over(id);
     expect(status).to.equal('completed');
@@ -231,7 +232,7 @@ describe('steering a task', () => {
   });
 
   it('is over when the model only says the same: with a reason, not for ever', async () => {
-    harness = await openTaskHarness({ steps: () => say('Hmm.') });
+    harness = await open({ steps: () => say('Hmm.') });
     await harness.configure('maxIdleSteps', '3');
     const { id } = await harness.give('Talk');
     const { status, ending, stepCount } = await harness.over(id);
