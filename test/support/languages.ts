@@ -1,23 +1,33 @@
 import { fileURLToPath } from 'node:url';
-import { createLanguages, formatIcuMessage } from '@cinnabar/core/internal/languages/languages';
-import { formatMessagesWith, speaking } from '@cinnabar/sdk';
-import { recordingLogger } from './logs.js';
+import { createHost, loadConfig } from '@cinnabar/core';
+import { createMemoryDriver } from '@cinnabar/core/testing';
+import { definePlugin, Languages } from '@cinnabar/sdk';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The languages of the packages in these folders, the host's first. */
-export function languagesIn(folders: readonly string[]) {
-  return createLanguages({ folders: () => folders, log: recordingLogger() });
+/** The languages of a bot with plugins in these folders. It is not started. */
+function languagesWith(folders: readonly string[]): Languages {
+  const host = createHost({
+    config: loadConfig(ROOT, {}),
+    driver: createMemoryDriver(),
+    logFiles: false,
+    only: [],
+  });
+  for (const [index, path] of folders.entries()) {
+    const manifest = { id: `plugin-${index}`, version: '1.0.0', description: 'Has a catalogue' };
+    host.plugins.add(definePlugin({ manifest, setup: () => undefined }), { path });
+  }
+  return host.resolve(Languages);
 }
 
-/** Enables ICU messages without a host, which enables them at its creation. */
+/** Enables ICU messages without a running host. */
 export function formatTexts(): void {
-  formatMessagesWith(formatIcuMessage);
+  languagesWith([]);
 }
 
-/** Runs a task in German, with the catalogues of the host and of the packages: `plugins/chat`. */
-export function inGerman<T>(packages: readonly string[], task: () => T): T {
-  const german = languagesIn(['core', ...packages].map((name) => `${ROOT}/${name}`)).find('de');
-  if (german === undefined) throw new Error('there is no German');
-  return speaking(german, task);
+/** Runs a task in German, with the catalogues of the host and of plugins: `plugins/chat`. */
+export function inGerman<T>(plugins: readonly string[], task: () => T | Promise<T>): Promise<T> {
+  const languages = languagesWith(plugins.map((name) => `${ROOT}/${name}`));
+  languages.chooseBy(() => 'de');
+  return languages.speak({ guildId: null }, task);
 }

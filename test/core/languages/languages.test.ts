@@ -1,10 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalMessage, LocalUser } from '@cinnabar/local-discord';
 import { currentLocale, definePlugin, Languages, t } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { Locale } from 'discord.js';
-import { languagesIn } from '../../support/languages.js';
+import { inGerman } from '../../support/languages.js';
 
 const WARNINGS = 'You have {count, plural, =0 {no warnings} one {# warning} other {# warnings}}, {name}.';
 
@@ -117,10 +116,9 @@ describe('languages', () => {
     expect(given.locale).to.equal('en');
   });
 
-  it('lets no plugin change the texts of the host or of another plugin', () => {
-    const folder = (name: string) => fileURLToPath(new URL(`../../../fixtures/languages/${name}`, import.meta.url));
-    const { find } = languagesIn([folder('host'), folder('other')]);
-    expect(find('de')?.translate('Denied.')).to.equal('Verboten.');
-    expect(find('de')?.translate('Hello.')).to.equal('Hallo.');
+  it('lets no plugin change the texts of the host or of another plugin', async () => {
+    const others = ['first', 'second'].map((name) => `test/fixtures/languages/${name}`);
+    const texts = await inGerman(others, () => [t('Cancelled: nothing was done.'), t('Denied.'), t('Hello.')]);
+    expect(texts).to.deep.equal(['Abgebrochen: Es ist nichts geschehen.', 'Verboten.', 'Hallo.']);
   });
 });
