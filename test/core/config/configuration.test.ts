@@ -1,38 +1,38 @@
 import { join } from 'node:path';
-import { createConfiguration, type WatchFolder } from '@cinnabar/core/internal/config/configuration';
-import type { Clock } from '@cinnabar/sdk';
-import { createManualClock } from '@cinnabar/sdk/testing';
+import { setImmediate as turn } from 'node:timers/promises';
+import { createHost, loadConfig } from '@cinnabar/core';
+import { createMemoryDriver, createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { Configuration, definePlugin } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { type Folder, makeFolder } from '../../support/folder.js';
-import { recordingLogger } from '../../support/logs.js';
 
 const GUILD = '123456789012345678';
 
-/** A configuration of a folder whose change notifications are sent by the test. */
-function setUp(
-  folder: Folder,
-  options: { readonly botName?: string; readonly clock?: Clock; readonly watch?: WatchFolder } = {},
-) {
-  const clock = createManualClock();
-  const log = recordingLogger();
-  const watched = new Map<string, () => void>();
-  const problems: string[] = [];
-  const configuration = createConfiguration({
-    dir: join(folder.path, 'config'),
-    root: folder.path,
-    botName: options.botName,
-    clock: options.clock ?? clock,
-    log,
-    onProblem: (sentence) => problems.push(sentence),
-    watch:
-      options.watch ??
-      ((path, onChange) => {
-        watched.set(path, onChange);
-        return () => void watched.delete(path);
-      }),
+/** The configuration of a bot in this folder. It is not started, and so watches nothing. */
+function setUp(folder: Folder, options: { readonly botName?: string } = {}) {
+  const entries: { readonly level: string; readonly message: string }[] = [];
+  const host = createHost({
+    config: { ...loadConfig(folder.path, {}), botName: options.botName },
+    driver: createMemoryDriver(),
+    logFiles: false,
+    onLogEntry: (entry) => void entries.push(entry),
+    only: [],
   });
-  const said = (level: string) => log.entries.filter((entry) => entry.level === level).map(({ message }) => message);
-  return { configuration, clock, watched, problems, said };
+  const said = (level: string) => entries.filter((entry) => entry.level === level).map(({ message }) => message);
+  return { configuration: host.resolve(Configuration), said };
+}
+
+/** A running bot with this configuration. */
+const startBot = (folder: Folder, options: Partial<Parameters<typeof createTestHost>[0]> = {}) =>
+  createTestHost({ plugins: [], configDir: join(folder.path, 'config'), ...options });
+
+/** Waits until the operating system has reported what `change` does to the folder, and for the moment after. */
+async function noticed({ clock, settled }: TestHost, change: () => void): Promise<void> {
+  const before = clock.pending;
+  change();
+  while (clock.pending === before) await turn();
+  clock.advance(100);
+  await settled();
 }
 
 describe('the configuration files', () => {
@@ -66,9 +66,7 @@ describe('the configuration files', () => {
 
   it('are none at all where there is no folder', async () => {
     using folder = makeFolder();
-    const bench = setUp(folder, { botName: 'claude' });
-    await bench.configuration.start();
-    expect(await sources(bench, GUILD)).to.deep.equal([]);
+    expect(await sources(setUp(folder, { botName: 'claude' }), GUILD)).to.deep.equal([]);
   });
 
   it('are never looked for outside of their folder', async () => {
@@ -95,112 +93,96 @@ describe('the configuration files', () => {
 });
 
 describe('an edit of the configuration while the bot runs', () => {
-  it('is seen at the next use, also where folders cannot be watched', async () => {
+  it('is seen at the next use, also where folders are not watched', async () => {
     using folder = makeFolder({ 'config/shared.yaml': 'a: 1' });
-    const { configuration } = setUp(folder, { watch: () => undefined });
-    await configuration.start();
+    const { configuration } = setUp(folder);
+    await configuration.layers(null);
     folder.write('config/shared.yaml', 'a: 2');
     expect((await configuration.layers(null))[0]?.values).to.deep.equal({ a: 2 });
     folder.remove('config/shared.yaml');
     expect(await configuration.layers(null)).to.deep.equal([]);
   });
 
-  it('is passed to listeners once, a moment after files of the folder change, however many do', async () => {
-    using folder = makeFolder({ 'config/shared.yaml': 'a: 1', 'config/bots/claude.yaml': 'b: 1' });
-    const { configuration, clock, watched } = setUp(folder, { botName: 'claude' });
-    await configuration.start();
+  describe('in a folder that is watched', () => {
+    let folder: Folder;
+    let host: TestHost;
     const changes: string[] = [];
-    const told = new Promise<void>((resolve) => {
-      configuration.onChange((source) => {
-        changes.push(source);
-        resolve();
+    const at = (name: string) => join(folder.path, 'config', name);
+    before(async () => {
+      folder = makeFolder({ 'config/shared.yaml': 'a: 1', 'config/bots/claude.yaml': 'b: 1' });
+      host = await startBot(folder, { botName: 'claude' });
+      host.resolve(Configuration).onChange((source) => changes.push(source));
+    });
+    beforeEach(() => {
+      changes.length = 0;
+    });
+    after(async () => {
+      await host[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    });
+
+    it('is passed to listeners once, a moment after files of the folder change, however many do', async () => {
+      await noticed(host, () => {
+        for (let n = 0; n < 5; n++) folder.write('config/bots/claude.yaml', `b: ${n + 2}`);
+        expect(changes).to.deep.equal([]);
       });
+      await host.resolve(Configuration).layers(null);
+      expect(changes).to.deep.equal([at('bots/claude.yaml')]);
     });
-    folder.write('config/bots/claude.yaml', 'b: 2');
-    for (let n = 0; n < 5; n++) watched.get(join(folder.path, 'config', 'bots'))?.();
-    expect(changes).to.deep.equal([]);
-    clock.advance(100);
-    await told;
-    await configuration.layers(null);
-    expect(changes).to.deep.equal(['config/bots/claude.yaml']);
-    configuration.stop();
-  });
 
-  it('is noticed by the operating system’s own notices', async () => {
-    using folder = makeFolder({ 'config/shared.yaml': 'a: 1' });
-    let armed: (() => void) | undefined;
-    const stirred = new Promise<void>((resolve) => {
-      armed = resolve;
+    it('is noticed in folders that were made later', async () => {
+      await noticed(host, () => folder.write(`config/guilds/${GUILD}.yaml`, 'a: 2'));
+      await host.resolve(Configuration).layers(GUILD);
+      changes.length = 0;
+      await noticed(host, () => folder.write(`config/guilds/${GUILD}.yaml`, 'a: 3'));
+      await host.resolve(Configuration).layers(GUILD);
+      expect(changes).to.deep.equal([at(`guilds/${GUILD}.yaml`)]);
     });
-    const manual = createManualClock();
-    const clock: Clock = {
-      now: manual.now,
-      after(delayMs, task) {
-        const cancel = manual.after(delayMs, task);
-        armed?.();
-        return cancel;
-      },
-    };
-    const { watchFolder } = await import('@cinnabar/core/internal/config/configuration');
-    const { configuration } = setUp(folder, { clock, watch: watchFolder });
-    await configuration.start();
-    const told = new Promise<string>((resolve) => {
-      configuration.onChange(resolve);
-    });
-    folder.write('config/shared.yaml', 'a: 2');
-    await stirred;
-    manual.advance(100);
-    expect(await told).to.equal('config/shared.yaml');
-    configuration.stop();
-  });
 
-  it('is noticed in folders that were made later', async () => {
-    using folder = makeFolder({ 'config/shared.yaml': 'a: 1' });
-    const { configuration, clock, watched } = setUp(folder);
-    await configuration.start();
-    expect([...watched.keys()]).to.deep.equal([join(folder.path, 'config')]);
-    const told = new Promise<string>((resolve) => {
-      configuration.onChange(resolve);
+    it('that cannot be read is reported to the owner', async () => {
+      await noticed(host, () => folder.write('config/shared.yaml', 'b: 1\na: "x\n'));
+      await host.advance(5_000);
+      const notice = await host.discord.expectMessage({ author: host.bot, content: /it is not valid YAML/ });
+      expect(notice.channel.recipients).to.include(host.you);
+      expect(notice.content).to.match(/config\/shared\.yaml:\d: .* The last good content stays in force\./);
     });
-    folder.write(`config/guilds/${GUILD}.yaml`, 'a: 2');
-    await configuration.layers(GUILD);
-    folder.write(`config/guilds/${GUILD}.yaml`, 'a: 3');
-    watched.get(join(folder.path, 'config'))?.();
-    clock.advance(100);
-    expect(await told).to.equal(`config/guilds/${GUILD}.yaml`);
-    expect([...watched.keys()]).to.include(join(folder.path, 'config', 'guilds'));
-    configuration.stop();
-    expect(watched.size).to.equal(0);
-    expect(clock.pending).to.equal(0);
+
+    it('is not looked for any more once the bot has stopped', async () => {
+      await host.stop();
+      const { pending } = host.clock;
+      folder.write(`config/guilds/${GUILD}.yaml`, 'a: 4');
+      for (let n = 0; n < 20; n++) await turn();
+      expect(host.clock.pending).to.equal(pending);
+      expect(changes).to.deep.equal([]);
+    });
   });
 
   it('that cannot be read leaves the last good content in force, and is reported once with file and line', async () => {
     using folder = makeFolder({ 'config/shared.yaml': 'a: 1' });
-    const { configuration, problems, said } = setUp(folder);
+    const { configuration, said } = setUp(folder);
     await configuration.layers(null);
     folder.write('config/shared.yaml', 'b: 1\na: "x\n');
     for (let n = 0; n < 3; n++) expect((await configuration.layers(null))[0]?.values).to.deep.equal({ a: 1 });
-    expect(problems).to.have.length(1);
-    expect(problems[0]).to.match(/config\/shared\.yaml:\d: it is not valid YAML/);
     expect(said('error')).to.have.length(1);
+    expect(said('error')[0]).to.match(/config\/shared\.yaml:\d: it is not valid YAML/);
 
     folder.write('config/shared.yaml', 'a: 2');
     expect((await configuration.layers(null))[0]?.values).to.deep.equal({ a: 2 });
     folder.write('config/shared.yaml', 'b: 1\na: "x\n');
     await configuration.layers(null);
-    expect(problems, 'a new mistake is told anew').to.have.length(2);
+    expect(said('error'), 'a new mistake is told anew').to.have.length(2);
   });
 
   it('that puts the host’s keys where they do not belong is refused', async () => {
     using folder = makeFolder({ 'config/bots/claude.yaml': 'a: 1' });
-    const { configuration, problems } = setUp(folder, { botName: 'claude' });
+    const { configuration, said } = setUp(folder, { botName: 'claude' });
     await configuration.layers(null);
     folder.write('config/bots/claude.yaml', 'a: 2\nhost:\n  ledger: { days: 3 }\n');
     expect((await configuration.layers(null))[0]?.values).to.deep.equal({ a: 1 });
-    expect(problems[0]).to.include('config/bots/claude.yaml:3: host.ledger: belongs in shared.yaml');
+    expect(said('error')[0]).to.include('config/bots/claude.yaml:3: host.ledger: belongs in shared.yaml');
     folder.write(`config/guilds/${GUILD}.yaml`, 'a: 2\nhost: {prefixes: ["?"]}\n');
     await configuration.layers(GUILD);
-    expect(problems[1]).to.include(`config/guilds/${GUILD}.yaml:2: host: belongs in shared.yaml`);
+    expect(said('error')[1]).to.include(`config/guilds/${GUILD}.yaml:2: host: belongs in shared.yaml`);
   });
 
   it('of what is read at the start alone is answered with a note', async () => {
@@ -236,34 +218,31 @@ describe('an edit of the configuration while the bot runs', () => {
 });
 
 describe('a key that no plugin claims', () => {
-  it('is reported once at the start, with what was probably meant', async () => {
+  it('is reported once at the start, with what was probably meant, and when its plugin has gone', async () => {
     using folder = makeFolder({ 'config/shared.yaml': 'mode: chat\nrecency_windw: 5\nquux: 1\n' });
-    const { configuration, said } = setUp(folder);
-    configuration.claim(['mode', 'recencyWindow']);
-    await configuration.layers(null);
-    expect(said('warn')).to.deep.equal([]);
-    await configuration.start();
-    await configuration.start();
-    expect(said('warn')).to.deep.equal([
-      'config/shared.yaml:2: no plugin reads the key "recency_windw". Did you mean "recencyWindow"?',
-      'config/shared.yaml:3: no plugin reads the key "quux". Is its plugin loaded?',
-    ]);
-    configuration.stop();
-  });
-
-  it('is reported when it appears in an edit, and when its plugin has gone', async () => {
-    using folder = makeFolder({ 'config/shared.yaml': 'mode: chat\n' });
-    const { configuration, said } = setUp(folder);
-    const release = configuration.claim(['mode']);
-    await configuration.start();
-    expect(said('warn')).to.deep.equal([]);
+    let release: () => unknown = () => undefined;
+    const reader = definePlugin({
+      manifest: { id: 'reader', version: '1.0.0', description: 'Reads keys' },
+      inject: { configuration: Configuration },
+      async setup({ services: { configuration } }) {
+        release = configuration.claim(['mode', 'recencyWindow']);
+        await configuration.layers(null);
+      },
+    });
+    await using host = await startBot(folder, { plugins: [reader] });
+    const shared = join(folder.path, 'config', 'shared.yaml');
+    const said = () => host.log.flatMap(({ level, message }) => (level === 'warn' ? [message] : []));
+    const atStart = [
+      `${shared}:2: no plugin reads the key "recency_windw". Did you mean "recencyWindow"?`,
+      `${shared}:3: no plugin reads the key "quux". Is its plugin loaded?`,
+    ];
+    expect(said()).to.deep.equal(atStart);
     await release();
-    folder.write('config/shared.yaml', 'mode: chat\nmodel: x\n');
-    await configuration.layers(null);
-    expect(said('warn')).to.deep.equal([
-      'config/shared.yaml:1: no plugin reads the key "mode". Is its plugin loaded?',
-      'config/shared.yaml:2: no plugin reads the key "model". Is its plugin loaded?',
+    folder.write('config/shared.yaml', 'mode: chat\nmodel: x\nquux: 1\n');
+    await host.resolve(Configuration).layers(null);
+    expect(said().slice(atStart.length)).to.deep.equal([
+      `${shared}:1: no plugin reads the key "mode". Is its plugin loaded?`,
+      `${shared}:2: no plugin reads the key "model". Is its plugin loaded?`,
     ]);
-    configuration.stop();
   });
 });
