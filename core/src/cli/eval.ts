@@ -11,6 +11,7 @@ import { type Discovery, discoveryOf } from '../plugins/discovery.js';
 import { casesOf, type EvaluationCase } from '../plugins/evaluation/cases.js';
 import { evaluate } from '../plugins/evaluation/evaluate.js';
 import { linesOf, type ModelReport, reportOf } from '../plugins/evaluation/report.js';
+import { type BorrowedDefinitions, createDefinitionPool } from '../plugins/loader.js';
 import { SECRETS_FILE } from '../storage/paths.js';
 import { projectKind } from './check.js';
 import type { Terminal } from './command-line.js';
@@ -46,7 +47,11 @@ export async function runEval(
   const config = loadConfig(root, terminal.env, bot);
   const own = projectKind(root) === 'plugin' ? [root] : [];
   const found = await discoveryOf({ ...config, pluginFolders: [...config.pluginFolders, ...own] })();
-  const { plugins, problems } = await loadAll(async () => found, join(config.buildCacheDir, 'plugins'));
+  const definitions = createDefinitionPool();
+  const loading = definitions.borrow();
+  const { plugins, problems } = await loadAll(async () => found, join(config.buildCacheDir, 'plugins'), loading);
+  // For the host, which needs not evaluate them again.
+  loading.giveBack();
   for (const problem of problems) say(problem);
   const here = found.plugins.find(({ path }) => path === root)?.id;
   const chosen = chosenOf(evaluation.plugins, here, plugins);
@@ -54,7 +59,7 @@ export async function runEval(
   const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-eval-'));
   try {
     say('starting the plugins on a local Discord');
-    await using trial = await startTrial({ config, found, plugins, here, dataDir });
+    await using trial = await startTrial({ config, found, plugins, here, dataDir, definitions: definitions.borrow() });
     for (const { plugin, problem } of trial.problems) say(`${plugin}: ${problem}`);
     const cases = chooseCases(trial, plugins, chosen, { ...bounds, tools: evaluation.tools });
     const reports: ModelReport[] = [];
@@ -97,9 +102,10 @@ interface TrialSetup {
   /** The plugin of the folder. */
   readonly here: string | undefined;
   readonly dataDir: string;
+  readonly definitions: BorrowedDefinitions;
 }
 
-async function startTrial({ config, found, plugins, here, dataDir }: TrialSetup): Promise<TrialHost> {
+async function startTrial({ config, found, plugins, here, dataDir, definitions }: TrialSetup): Promise<TrialHost> {
   const providing = plugins.filter(({ provides }) => provides.includes(Llm)).map(({ manifest }) => manifest.id);
   const trusted = new Set([...providing, ...(here === undefined ? [] : [here])]);
   await copySettings(config.dataDir, dataDir, trusted);
@@ -121,6 +127,8 @@ async function startTrial({ config, found, plugins, here, dataDir }: TrialSetup)
     presets: Object.fromEntries(Object.entries(config.presets).filter(([id]) => trusted.has(id))),
     configDir: config.configDir,
     clock: createSystemClock(),
+    builtPlugins: definitions.builtPlugins,
+    reusePlugin: definitions.reuse,
   });
 }
 

@@ -236,7 +236,7 @@ function wrongDefaults(schema: z.core.$ZodType | undefined, path: readonly strin
 }
 
 /** The definitions that one host holds from a pool. */
-interface BorrowedDefinitions {
+export interface BorrowedDefinitions {
   readonly reuse: NonNullable<LoaderOptions['reuse']>;
   /** The bundles of all definitions so far, so that a plugin's sources are looked at once in a process. */
   readonly builtPlugins: BuiltPlugins;

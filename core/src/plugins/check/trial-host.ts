@@ -5,7 +5,7 @@ import { createManualClock } from '@cinnabar/sdk/testing';
 import type { HostConfig } from '../../config/host-config.js';
 import type { Owner } from '../../contracts.js';
 import { createHost, type Host } from '../../host.js';
-import type { BuiltPlugins } from '../loader.js';
+import type { BuiltPlugins, LoaderOptions } from '../loader.js';
 
 /** The real host on a local Discord, for trying plugins. */
 export interface TrialHost extends AsyncDisposable {
@@ -32,6 +32,8 @@ interface TrialHostOptions {
   readonly configDir?: string;
   /** Bundled plugins that were built ahead. */
   readonly builtPlugins?: BuiltPlugins;
+  /** See `LoaderOptions.reuse`. */
+  readonly reusePlugin?: LoaderOptions['reuse'];
   /** By default a clock that does not advance: nothing happens by itself. */
   readonly clock?: Clock;
 }
@@ -69,6 +71,7 @@ export async function startTrialHost(options: TrialHostOptions): Promise<TrialHo
     },
     ...(options.only === undefined ? {} : { only: options.only }),
     ...(options.builtPlugins === undefined ? {} : { builtPlugins: options.builtPlugins }),
+    ...(options.reusePlugin === undefined ? {} : { reusePlugin: options.reusePlugin }),
   });
   const close = async () => {
     await host.stop();

@@ -1,4 +1,3 @@
-/** The client for the conformance suite: a whole host whose only MCP server is the suite's. `argv[2]` is its address. */
 import { createTestHost } from '@cinnabar/core/testing';
 import { Tools, z } from '@cinnabar/sdk';
 
@@ -16,26 +15,33 @@ const CALLS: Readonly<Record<string, readonly [tool: string, input: Readonly<Rec
   'elicitation-sep1034-client-defaults': ['suite_test_client_elicitation_defaults', {}],
 };
 
-const url = process.argv[2] ?? '';
-const context = contextSchema.parse(JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}'));
-
-await using host = await createTestHost({
-  plugins: ['mcp'],
-  settings: { mcp: { servers: { suite: { url, tier: 'everyone', ...(await authorization()) } } } },
-  env: { SECRET: context.client_secret, KEY: context.private_key_pem },
+/** What the suite gives its client. */
+export const ordersSchema = z.object({
+  /** The address of the suite's server. */
+  url: z.string(),
+  scenario: z.string().default(''),
+  /** JSON */
+  context: z.string().default('{}'),
 });
-host.you.say(host.general, '!mcp tools');
-await host.settled();
 
-const [name, input] = CALLS[process.env.MCP_CONFORMANCE_SCENARIO ?? ''] ?? [];
-if (name !== undefined) {
+/** The client for the conformance suite: a whole host whose only MCP server is the suite's. */
+export async function runClient({ url, scenario, context: given }: z.output<typeof ordersSchema>): Promise<void> {
+  const context = contextSchema.parse(JSON.parse(given));
+  await using host = await createTestHost({
+    plugins: ['mcp'],
+    settings: { mcp: { servers: { suite: { url, tier: 'everyone', ...(await authorization(url, context)) } } } },
+    env: { SECRET: context.client_secret, KEY: context.private_key_pem },
+  });
+  host.you.say(host.general, '!mcp tools');
+  await host.settled();
+  const [name, input] = CALLS[scenario] ?? [];
+  if (name === undefined) return;
   const actor = { userId: host.alice.id, guildId: host.guild.id, channelId: host.general.id };
-  const outcome = await host.resolve(Tools).invoke({ name, arguments: input, actor, origin: 'test' });
-  process.stdout.write(`${JSON.stringify(outcome)}\n`);
+  await host.resolve(Tools).invoke({ name, arguments: input, actor, origin: 'test' });
 }
 
 /** The settings of a registered client. The suite announces the authorization server only during the scenario. */
-async function authorization() {
+async function authorization(url: string, context: z.output<typeof contextSchema>) {
   if (context.client_id === undefined) return {};
   const metadata = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', url));
   const { authorization_servers } = z

@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createTestHost } from '@cinnabar/core/testing';
 import { endpointOf, mintToken } from '../bearer.js';
 import { startBearerProxy } from './bearer-proxy.js';
+import { ordersSchema, runClient } from './client.js';
 import { suiteTools } from './server-tools.js';
 import { runConformance, type ScenarioResult } from './suite.js';
 
@@ -40,11 +44,29 @@ export async function runServerScenarios(): Promise<readonly ScenarioResult[]> {
   return await runConformance('server', ['--url', proxy.url, '--suite', 'all']);
 }
 
-/** Runs one client scenario: the suite starts a host with the suite's MCP server. */
+/** Runs one client scenario: the process that the suite starts has a host in this one use the suite's MCP server. */
 export async function runClientScenario(scenario: string): Promise<ScenarioResult | undefined> {
-  const client = fileURLToPath(new URL('./client.js', import.meta.url));
-  const [result] = await runConformance('client', ['--command', `${process.execPath} ${client}`], scenario);
-  return result;
+  const server = createServer(async (request, response) => {
+    const isDone = await json(request)
+      .then((orders) => runClient(ordersSchema.parse(orders)))
+      .then(
+        () => true,
+        () => false,
+      );
+    response.writeHead(isDone ? 204 : 500).end();
+  }).listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const messenger = fileURLToPath(new URL('./messenger.js', import.meta.url));
+    const command = `${process.execPath} ${messenger} http://127.0.0.1:${port}/`;
+    const [result] = await runConformance('client', ['--command', command], scenario);
+    return result;
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 }
 
 export function isPassed(result: ScenarioResult | undefined): boolean {
