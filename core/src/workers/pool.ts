@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { CinnabarError, type Logger, UserError, type WorkerModule } from '@cinnabar/sdk';
 import type { Owner } from '../contracts.js';
@@ -76,6 +77,11 @@ const MEMORY_MB = 192;
 const YOUNG_MB = 16;
 const MOST_WAITING = 256;
 const MOST_WAITING_OF_GROUP = 32;
+/**
+ * Options of a process that V8 also applies to its threads, in place of their limits: with `--max-old-space-size=4096` a document could fill 4 GB. V8 has
+ * read them for the main thread by then, and keeps to them there.
+ */
+const HEAP_OPTIONS = ['--max-old-space-size', '--max-semi-space-size', '--max-heap-size'];
 const SCRIPT = new URL('./thread.js', import.meta.url);
 
 interface Pending {
@@ -104,6 +110,7 @@ export function createWorkerPool({
   let closed = false;
 
   const start = (): Thread => {
+    for (const option of HEAP_OPTIONS) setFlagsFromString(`${option}=0`);
     const worker = new Worker(SCRIPT, {
       name: 'cinnabar documents',
       // Nothing from the host: no secrets, no flags.

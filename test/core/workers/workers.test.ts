@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
 import { build } from '@cinnabar/core/internal/plugins/build/build';
 import { createWorkerPool, createWorkers, type WorkerPool } from '@cinnabar/core/internal/workers/pool';
@@ -24,10 +25,12 @@ interface Documents {
   wait(ms: number): Promise<number>;
   starve(ms: number): string;
   modules(input: null): readonly string[];
+  mostMb(input: null): number;
 }
 
 const SOURCE = `
 import { createRequire } from 'node:module';
+import { getHeapStatistics } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
 import { UserError } from '@cinnabar/sdk/worker';
 import { z } from 'zod';
@@ -38,6 +41,7 @@ export const refuse = (sentence: string) => { throw new UserError(sentence); };
 export const spin = () => { for (;;); };
 export const flood = () => { const held: object[] = []; for (;;) held.push(new Array(10_000).fill(held.length)); };
 export const wait = (ms: number) => new Promise((resolve) => setTimeout(() => resolve(ms), ms));
+export const mostMb = () => getHeapStatistics().heap_size_limit / 2 ** 20;
 export const modules = () => Object.keys(createRequire('/').cache);
 export const starve = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 `;
@@ -55,19 +59,24 @@ describe('worker modules', () => {
     const url = pathToFileURL(`${folder.path}/documents.js`);
     return { scope, documents: workers.module<Documents>({ id: 'reader', scope }, url) };
   };
+  /** For the tests that do not depend on its threads. */
   let pool: WorkerPool;
-  beforeEach(() => {
+  before(() => {
     pool = createWorkerPool({ log, threads: 2, memoryMb: 32 });
   });
-  afterEach(() => pool.close());
-  after(() => folder[Symbol.dispose]());
+  after(async () => {
+    await pool.close();
+    folder[Symbol.dispose]();
+  });
 
   it('run TypeScript of a plugin in another thread, with none of the environment', async () => {
     expect(isMainThread).to.equal(true);
-    const { documents } = open(pool);
-    expect(pool.size).to.equal(0);
+    const fresh = createWorkerPool({ log });
+    const { documents } = open(fresh);
+    expect(fresh.size).to.equal(0);
     expect(await documents.run('where', 'v')).to.deep.equal({ text: 'v1', main: false, secrets: 0 });
-    expect(pool.size).to.equal(1);
+    expect(fresh.size).to.equal(1);
+    await fresh.close();
   });
 
   it('start without discord.js, which would take most of their time', async () => {
@@ -101,7 +110,7 @@ describe('worker modules', () => {
 
   it('are killed when they exceed their time, while others go on', async () => {
     const { documents } = open(pool);
-    const spinning = failure('CINNABAR_WORKER_TIMEOUT', () => documents.run('spin', null, { timeoutMs: 300 }));
+    const spinning = failure('CINNABAR_WORKER_TIMEOUT', () => documents.run('spin', null, { timeoutMs: 100 }));
     expect(await documents.run('where', 'v')).to.have.property('main', false);
     await spinning;
     expect(await documents.run('where', 'w')).to.have.property('text', 'w1');
@@ -118,6 +127,13 @@ describe('worker modules', () => {
     const { documents } = open(pool);
     await failure('CINNABAR_WORKER_MEMORY', () => documents.run('flood', null, { timeoutMs: 20_000 }));
     expect(await documents.run('where', 'v')).to.have.property('text', 'v1');
+  });
+
+  it('have their own limit of memory in a process with a larger one', async () => {
+    setFlagsFromString('--max-old-space-size=768');
+    const small = createWorkerPool({ log, memoryMb: 32 });
+    expect(await open(small).documents.run('mostMb', null)).to.be.below(100);
+    await small.close();
   });
 
   it('take turns between groups', async () => {
@@ -159,17 +175,20 @@ describe('worker modules', () => {
   });
 
   it('end with the run of their plugin, and are the new version in the next', async () => {
-    const first = open(pool);
+    const own = createWorkerPool({ log });
+    const first = open(own);
     await first.documents.run('where', 'v');
     const blocked = first.documents.run('starve', 60_000).catch((error: unknown) => error);
     await first.documents.run('where', 'v');
     await first.scope.close();
-    expect(pool.size).to.equal(0);
+    expect(own.size).to.equal(0);
     expect(await blocked)
       .to.be.instanceOf(CinnabarError)
       .and.have.property('code', 'CINNABAR_PLUGIN_STATE');
     await failure('CINNABAR_PLUGIN_STATE', () => first.documents.run('where', 'v'));
     folder.write('version.ts', 'export const VERSION = 2;');
-    expect(await open(pool).documents.run('where', 'v')).to.have.property('text', 'v2');
+    expect(await open(own).documents.run('where', 'v')).to.have.property('text', 'v2');
+    await own.close();
+    folder.write('version.ts', 'export const VERSION = 1;');
   });
 });
