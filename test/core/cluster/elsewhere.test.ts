@@ -111,8 +111,14 @@ async function createTwoProcesses() {
 }
 
 describePostgres('cluster: tools that are called in a direct message and reach servers of another process', () => {
+  let two: Awaited<ReturnType<typeof createTwoProcesses>>;
+  before(async function () {
+    this.timeout(60_000);
+    two = await createTwoProcesses();
+  });
+  after(() => two[Symbol.asyncDispose]());
+
   it('read and write there, with the rights that the member has there', async () => {
-    await using two = await createTwoProcesses();
     const { world, direct, places, call, near } = two;
     /** Calls a tool, and confirms the call. */
     const read = async (name: string, given: unknown) => {
@@ -160,7 +166,6 @@ describePostgres('cluster: tools that are called in a direct message and reach s
   }).timeout(60_000);
 
   it('are refused by the requesting process when the place does not exist', async () => {
-    await using two = await createTwoProcesses();
     const { call, places, near } = two;
     looked.length = 0;
     expect(await call('read_nowhere', {})).to.include({ status: 'denied' });
@@ -172,7 +177,6 @@ describePostgres('cluster: tools that are called in a direct message and reach s
   }).timeout(60_000);
 
   it('are shown and run by the process of the server, say how far they are, and stop there', async () => {
-    await using two = await createTwoProcesses();
     const { world, direct, call, far } = two;
     const { guild } = far;
     const posting = await call('post_letter', { guildId: guild.id });
@@ -219,8 +223,14 @@ describePostgres('cluster: a call that another process runs when that process is
 });
 
 describePostgres('cluster: an agent that was let into servers of two processes', () => {
+  let two: Awaited<ReturnType<typeof createTwoProcesses>>;
+  before(async function () {
+    this.timeout(60_000);
+    two = await createTwoProcesses();
+  });
+  after(() => two[Symbol.asyncDispose]());
+
   it('reads and writes in the one while it is called in the other, and asks for confirmation where it acts', async () => {
-    await using two = await createTwoProcesses();
     const { world, near, far } = two;
     const identity = 'post:carrier';
     const grant = ({ guild, channel }: typeof near) => ({
@@ -272,7 +282,6 @@ describePostgres('cluster: an agent that was let into servers of two processes',
   }).timeout(60_000);
 
   it('writes to its member in a direct message, and from there into the server of the other process', async () => {
-    await using two = await createTwoProcesses();
     const { world, direct, far } = two;
     const identity = 'post:messenger';
     const home = { guildId: null, channelId: direct.id };

@@ -33,8 +33,14 @@ const rowsOf = (blocks: readonly WebBlock[], title: string) =>
   blocks.flatMap((block) => (block.kind === 'table' && block.title === title ? block.rows : []));
 
 describePostgres('cluster: the health of all processes', () => {
+  let two: Awaited<ReturnType<typeof createTwoProcesses>>;
+  before(async function () {
+    this.timeout(60_000);
+    two = await createTwoProcesses();
+  });
+  after(() => two[Symbol.asyncDispose]());
+
   it('has one line in each plot for each process, and its figures in a row', async () => {
-    await using two = await createTwoProcesses();
     const beganAt = Date.now();
     for (let look = 0; look < 3; look += 1) await two.health();
     const blocks = await two.health();
@@ -65,7 +71,6 @@ describePostgres('cluster: the health of all processes', () => {
   }).timeout(60_000);
 
   it('names a process that does not answer in time', async () => {
-    await using two = await createTwoProcesses();
     const { query, schema } = two.world.database;
     // Alive by its heartbeat and its lease, and deaf.
     await query(

@@ -1,16 +1,5 @@
 import type { LocalMessage } from '@cinnabar/local-discord';
-import {
-  Accounts,
-  definePlugin,
-  HostInfo,
-  Languages,
-  NO_CHANNEL,
-  NO_USAGE,
-  t,
-  UserError,
-  WebPages,
-  z,
-} from '@cinnabar/sdk';
+import { Accounts, definePlugin, HostInfo, NO_CHANNEL, NO_USAGE, t, UserError, WebPages, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { describePostgres } from '../../support/postgres.js';
 import { createClusterWorld } from './harness.js';
@@ -27,15 +16,11 @@ function createGate() {
 }
 const gate = createGate();
 
-/** Members who have chosen German. */
-const germans = new Set<string>();
-
 /** Asks all its runs for the names of their servers, and one of them for one name. */
 const census = definePlugin({
   manifest: { id: 'census', version: '1.0.0', description: 'Counts servers.', intents: ['Guilds', 'GuildMessages'] },
-  inject: { host: HostInfo, languages: Languages },
-  setup({ client, command, question, services: { host, languages } }) {
-    languages.chooseBy(({ userId = '' }) => (germans.has(userId) ? 'de' : undefined));
+  inject: { host: HostInfo },
+  setup({ client, command, question, services: { host } }) {
     const names = question({
       name: 'names',
       input: z.object({ slow: z.boolean() }),
@@ -130,8 +115,15 @@ async function createTwoProcesses(plugins: Parameters<Awaited<ReturnType<typeof 
 }
 
 describePostgres('cluster: questions to all processes', () => {
+  /** For the tests that leave no server. */
+  let two: Awaited<ReturnType<typeof createTwoProcesses>>;
+  before(async function () {
+    this.timeout(60_000);
+    two = await createTwoProcesses([census, 'admin', 'accounts', 'web', spender]);
+  });
+  after(() => two[Symbol.asyncDispose]());
+
   it('are answered for all servers, by the process of one, and say when a part is missing', async () => {
-    await using two = await createTwoProcesses([census]);
     const { world, ask } = two;
     const all = world.channels.map(({ guild }) => guild?.name).join(', ');
     expect((await ask('!census all')).content).to.equal(`${all}; 0 missing`);
@@ -139,19 +131,18 @@ describePostgres('cluster: questions to all processes', () => {
       expect((await ask(`!named ${guild?.id}`)).content).to.equal(guild?.name ?? '');
     // Ids of servers without the bot, one of each group.
     for (const id of ['1', String(1n << 22n)]) {
-      germans.clear();
       expect((await ask(`!named ${id}`)).content).to.include('Something went wrong inside.');
-      germans.add(world.owner.id);
+      await ask('!language me de');
       expect((await ask(`!named ${id}`)).content).to.include('Darin ist etwas schiefgegangen.');
+      await ask('!language me en');
     }
-    germans.clear();
     expect((await world.later(ask('!census slow'))).content).to.match(/; 1 missing$/);
     gate.open();
   }).timeout(60_000);
 
   it('let the owner see, address and leave all servers in a direct message', async () => {
-    await using two = await createTwoProcesses(['admin']);
-    const { world, ask, direct } = two;
+    await using leaving = await createTwoProcesses(['admin']);
+    const { world, ask, direct } = leaving;
     const { content } = await ask('!bot servers');
     for (const { guild } of world.channels) expect(content).to.include(guild?.name).and.to.include(guild?.id);
 
@@ -179,7 +170,6 @@ describePostgres('cluster: questions to all processes', () => {
   }).timeout(60_000);
 
   it('show the owner the cost, the servers and the connections of all on pages', async () => {
-    await using two = await createTwoProcesses(['admin', 'accounts', 'web', spender]);
     const { world, hosts, ask } = two;
     const spent = world.channels.map((channel) => world.owner.say(channel, '!spend'));
     await world.until(() => spent.every((message) => world.answersTo(message).length > 0));

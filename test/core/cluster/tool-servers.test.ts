@@ -85,8 +85,15 @@ function isRunning(pid: string): boolean {
 }
 
 describePostgres('cluster: tool servers of mcp', () => {
+  /** For the tests after which both processes run on. */
+  let two: Awaited<ReturnType<typeof createTwoProcesses>>;
+  before(async function () {
+    this.timeout(60_000);
+    two = await createTwoProcesses();
+  });
+  after(() => two[Symbol.asyncDispose]());
+
   it('run once for the servers of all processes, tell how far they are, and are looked after from everywhere', async () => {
-    await using two = await createTwoProcesses();
     const { world, near, far, has, call, ask, running } = two;
     await world.until(() => [near, far].every((channel) => has(channel, 'child_patient')));
     expect(await call(far, 'child_cancelled')).to.equal('0');
@@ -118,7 +125,6 @@ describePostgres('cluster: tool servers of mcp', () => {
 
   it('that a killed run of a process has left end when it starts again, also where another one keeps them by now', async function () {
     if (process.platform !== 'linux') this.skip();
-    await using two = await createTwoProcesses();
     const { world, near, far, has, call, running, hostOf } = two;
     await world.until(() => [near, far].every((channel) => has(channel, 'child_patient')));
     // The tools are already known, since the servers have moved at the start, so the server starts with the first call.
@@ -136,13 +142,13 @@ describePostgres('cluster: tool servers of mcp', () => {
   }).timeout(60_000);
 
   it('go to the process that takes over what belongs to no server', async () => {
-    await using two = await createTwoProcesses();
-    const { world, members, near, far, has, call, running } = two;
+    await using stopping = await createTwoProcesses();
+    const { world, members, near, far, has, call, running } = stopping;
     await world.until(() => [near, far].every((channel) => has(channel, 'child_cancelled')));
     expect(await call(far, 'child_cancelled')).to.equal('0');
     const before = running();
-    const [stopping, staying] = members.toSorted((member) => (member.groups().includes(0) ? -1 : 1));
-    await stopping?.stop();
+    const [first, staying] = members.toSorted((member) => (member.groups().includes(0) ? -1 : 1));
+    await first?.stop();
     await world.until(() => [...(staying?.hosts() ?? [])].filter(({ client }) => client.isReady()).length === GROUPS);
     await world.until(() => has(far, 'child_cancelled'));
     expect(await call(far, 'child_cancelled')).to.equal('0');

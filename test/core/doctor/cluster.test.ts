@@ -57,8 +57,14 @@ async function createThreeProcesses() {
 }
 
 describePostgres('the doctor of a cluster', () => {
+  let three: Awaited<ReturnType<typeof createThreeProcesses>>;
+  before(async function () {
+    this.timeout(60_000);
+    three = await createThreeProcesses();
+  });
+  after(() => three[Symbol.asyncDispose]());
+
   it('tells once what is about the whole bot, and below its name what is about each process', async () => {
-    await using three = await createThreeProcesses();
     const [bot = '', ...processes] = await three.examine();
     expect(processes.filter((_, index) => index % 2 === 0)).to.eql(['earth', 'mars', 'venus']);
     const [, earth = '', , mars = '', , venus = ''] = processes;
@@ -76,16 +82,18 @@ describePostgres('the doctor of a cluster', () => {
   }).timeout(60_000);
 
   it('answers in the language of the requester', async () => {
-    await using three = await createThreeProcesses();
     const { world, direct } = three;
-    const chosen = world.owner.say(direct, '!language me de');
-    await world.until(() => direct.messages.some(({ reference }) => reference?.messageId === chosen.id));
+    const choose = async (language: string) => {
+      const chosen = world.owner.say(direct, `!language me ${language}`);
+      await world.until(() => direct.messages.some(({ reference }) => reference?.messageId === chosen.id));
+    };
+    await choose('de');
     const [, , earth = '', , mars = ''] = await three.examine();
+    await choose('en');
     for (const part of [earth, mars]) expect(part).to.include('In den Ordner der Daten lässt sich schreiben');
   }).timeout(60_000);
 
   it('is a page with the process of each finding', async () => {
-    await using three = await createThreeProcesses();
     const pages = three
       .hosts()
       .find((host) => host.resolve(HostInfo).isFirst)
@@ -98,7 +106,6 @@ describePostgres('the doctor of a cluster', () => {
   }).timeout(60_000);
 
   it('is asked by the command line, too, beside what is found on its machine', async () => {
-    await using three = await createThreeProcesses();
     const { database, discord, application } = three.world;
     using folder = makeFolder({ 'config/shared.yaml': `storage:\n  schema: ${database.schema}\n` });
     const { code, out } = await cinnabar(['doctor', '--json'], {
