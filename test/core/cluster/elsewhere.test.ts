@@ -229,6 +229,11 @@ describePostgres('cluster: an agent that was let into servers of two processes',
     two = await createTwoProcesses();
   });
   after(() => two[Symbol.asyncDispose]());
+  /** Waits until a process has read an identity that another one has saved. */
+  const known = async ({ host }: typeof two.near, identity: string) => {
+    while ((await host.resolve(Identities).get(identity)) === undefined)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+  };
 
   it('reads and writes in the one while it is called in the other, and asks for confirmation where it acts', async () => {
     const { world, near, far } = two;
@@ -245,8 +250,7 @@ describePostgres('cluster: an agent that was let into servers of two processes',
       [far, near],
     ] as const) {
       const actor = { userId: world.owner.id, guildId: from.guild.id, channelId: from.channel.id, identity };
-      const known = async () => (await far.host.resolve(Identities).get(identity)) !== undefined;
-      while (!(await known())) await new Promise((resolve) => setTimeout(resolve, 5));
+      await known(far, identity);
       // The result is the same for each process that the agent's request reaches.
       for (const { host } of [near, far]) {
         const call = (name: string, given: unknown) =>
@@ -282,7 +286,7 @@ describePostgres('cluster: an agent that was let into servers of two processes',
   }).timeout(60_000);
 
   it('writes to its member in a direct message, and from there into the server of the other process', async () => {
-    const { world, direct, far } = two;
+    const { world, direct, near, far } = two;
     const identity = 'post:messenger';
     const home = { guildId: null, channelId: direct.id };
     const there = { guildId: far.guild.id, channelId: far.channel.id };
@@ -293,6 +297,7 @@ describePostgres('cluster: an agent that was let into servers of two processes',
       tools: { discord_send: 'allow' } as const,
     }));
     await far.host.resolve(Identities).save({ id: identity, plugin: 'post', name: 'Messenger', grants });
+    await known(near, identity);
     for (const [from, to, channel] of [
       [there, home, direct],
       [home, there, far.channel],
