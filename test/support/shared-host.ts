@@ -1,5 +1,6 @@
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
 import type { LocalDiscord, LocalGuild } from '@cinnabar/local-discord';
+import { defined } from '@cinnabar/sdk';
 
 /**
  * One host for the tests of a file, since starting one takes longer than most tests. Call it in a `describe`.
@@ -13,16 +14,17 @@ export function useSharedHost(options: () => TestHostOptions): () => Promise<Tes
     started = undefined;
   });
   return async () => {
-    started ??= createTestHost(options());
-    return openGuild(await started);
+    const chosen = options();
+    started ??= createTestHost(chosen);
+    return openGuild(await started, chosen);
   };
 }
 
-async function openGuild(host: TestHost): Promise<TestHost> {
+async function openGuild(host: TestHost, { permissions }: TestHostOptions): Promise<TestHost> {
   const { discord, application, you } = host;
   const logged = host.log.length;
   const guild = discord.createGuild({ name: 'Night City', owner: you });
-  guild.invite(application);
+  guild.invite(application, defined({ permissions }));
   const general = guild.createChannel({ name: 'general' });
   const [alice, bob] = [discord.createUser({ name: 'alice' }), discord.createUser({ name: 'bob' })];
   guild.join(alice);

@@ -2,25 +2,30 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 import { Accounts, PersonalDataStore, type Receipt } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { useSharedHost } from '../../support/shared-host.js';
 import { receipt } from './receipt.js';
 
 const DAY = 24 * 3_600_000;
 const nobody = { userId: '0', guildId: null, channelId: '0' };
 
 describe('accounts: what members are told', () => {
+  const open = useSharedHost(() => ({ plugins: ['accounts'] }));
   let host: TestHost;
   let answers: number;
 
   beforeEach(async () => {
     answers = 0;
-    host = await createTestHost({ plugins: ['accounts'] });
+    host = await open();
   });
   afterEach(() => host[Symbol.asyncDispose]());
 
-  const answer = ({ userId = host.alice.id, ...more }: Partial<Receipt> & { readonly userId?: string } = {}) => {
+  const answer = (
+    { userId, ...more }: Partial<Receipt> & { readonly userId?: string } = {},
+    { alice, guild, general, clock, resolve }: TestHost = host,
+  ) => {
     answers += 1;
-    const actor = { userId, guildId: host.guild.id, channelId: host.general.id };
-    return host.resolve(Accounts).record(receipt({ id: `${answers}`, actor, at: host.clock.now(), ...more }));
+    const actor = { userId: userId ?? alice.id, guildId: guild.id, channelId: general.id };
+    return resolve(Accounts).record(receipt({ id: `${answers}`, actor, at: clock.now(), ...more }));
   };
   const ask = async (who: LocalUser, text: string) => {
     who.say(host.general, text);
@@ -96,9 +101,10 @@ describe('accounts: what members are told', () => {
   });
 
   it('survives a restart, and forgets what is older than it keeps', async () => {
-    for (let index = 0; index < 55; index++) await answer({ id: `${index}`, messageIds: [`${index}`] });
-    await host.stop();
-    await using again = await createTestHost({ plugins: ['accounts'], world: host, dataDir: host.dataDir });
+    await using first = await createTestHost({ plugins: ['accounts'] });
+    for (let index = 0; index < 55; index++) await answer({ id: `${index}`, messageIds: [`${index}`] }, first);
+    await first.stop();
+    await using again = await createTestHost({ plugins: ['accounts'], world: first, dataDir: first.dataDir });
     again.alice.say(again.general, '!cost channel');
     await again.settled();
     expect(again.general.messages.at(-1)?.content).to.contain('55 runs, 55,000 tokens');

@@ -3,6 +3,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 import { definePlugin, ToolPolicies, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { useSharedHost } from '../../support/shared-host.js';
 import { answering } from './harness.js';
 
 const shop = definePlugin({
@@ -42,11 +43,12 @@ const shop = definePlugin({
 });
 
 describe('admin: controls', () => {
+  const open = useSharedHost(() => ({ plugins: ['admin', shop] }));
   let host: TestHost;
   let say: (user: LocalUser, text: string) => Promise<string>;
 
   beforeEach(async () => {
-    host = await createTestHost({ plugins: ['admin', shop] });
+    host = await open();
     say = answering(host);
   });
   afterEach(() => host[Symbol.asyncDispose]());
@@ -107,11 +109,13 @@ describe('admin: controls', () => {
     });
 
     it('leaves the guild’s to admins and the global ones to the owner of the bot', async () => {
-      expect(await say(host.alice, '!set shop sign closed')).to.match(/^You may not do that: /);
-      host.guild.giveRole(host.bob, host.guild.createRole({ name: 'Boss', permissions: ['Administrator'] }));
-      expect(await say(host.bob, '!set shop taxes no')).to.match(/^You may not do that: /);
-      expect(await say(host.bob, '!set shop sign closed')).to.match(/is `closed`/);
-      expect(await say(host.you, '!set shop taxes no')).to.match(/is `false` everywhere now/);
+      await using own = await createTestHost({ plugins: ['admin', shop] });
+      const ask = answering(own);
+      expect(await ask(own.alice, '!set shop sign closed')).to.match(/^You may not do that: /);
+      own.guild.giveRole(own.bob, own.guild.createRole({ name: 'Boss', permissions: ['Administrator'] }));
+      expect(await ask(own.bob, '!set shop taxes no')).to.match(/^You may not do that: /);
+      expect(await ask(own.bob, '!set shop sign closed')).to.match(/is `closed`/);
+      expect(await ask(own.you, '!set shop taxes no')).to.match(/is `false` everywhere now/);
     });
 
     it('takes no secret from a message that others can read, and repeats none', async () => {

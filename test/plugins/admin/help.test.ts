@@ -3,6 +3,7 @@ import { createTestHost } from '@cinnabar/core/testing';
 import type { LocalUser } from '@cinnabar/local-discord';
 import { definePlugin, option, subcommand, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { useSharedHost } from '../../support/shared-host.js';
 import { answering } from './harness.js';
 
 const dice = definePlugin({
@@ -53,11 +54,12 @@ const workshop = definePlugin({
 });
 
 describe('admin: !help', () => {
+  const open = useSharedHost(() => ({ plugins: ['admin', dice, workshop] }));
   let host: TestHost;
   let say: (user: LocalUser, text: string) => Promise<string>;
 
   beforeEach(async () => {
-    host = await createTestHost({ plugins: ['admin', dice, workshop] });
+    host = await open();
     say = answering(host);
   });
   afterEach(() => host[Symbol.asyncDispose]());

@@ -2,9 +2,13 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { AuditLog, definePlugin, option, PersonalDataStore, type Plugin, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { useSharedHost } from '../../support/shared-host.js';
 
 async function openCustom(...plugins: readonly Plugin[]) {
-  const host = await createTestHost({ plugins: ['admin', 'custom', ...plugins] });
+  return worldOf(await createTestHost({ plugins: ['admin', 'custom', ...plugins] }));
+}
+
+function worldOf(host: TestHost) {
   const say = async (user: TestHost['alice'], text: string) => {
     const before = host.general.messages.length;
     user.say(host.general, text);
@@ -16,8 +20,10 @@ async function openCustom(...plugins: readonly Plugin[]) {
 }
 
 describe('custom commands', () => {
+  const enter = useSharedHost(() => ({ plugins: ['admin', 'custom'] }));
+
   it('are made by moderators, used by all, filled in with data only, and never ping', async () => {
-    await using world = await openCustom();
+    await using world = worldOf(await enter());
     const { host, say } = world;
     const { alice, you, guild, general } = host;
     expect(await say(alice, '!customcom create hi Hello')).to.include('You may not do that');
@@ -72,7 +78,7 @@ describe('custom commands', () => {
   });
 
   it('are named by access rules and switched off like others, and are of one server', async () => {
-    await using world = await openCustom();
+    await using world = worldOf(await enter());
     const { host, say } = world;
     await say(host.you, '!cc create hi Hello');
     expect(await say(host.you, `!access deny hi <@${host.alice.id}>`)).to.include('Denied');
@@ -88,7 +94,7 @@ describe('custom commands', () => {
   });
 
   it('go to one of two who take a name at the same moment', async () => {
-    await using world = await openCustom();
+    await using world = worldOf(await enter());
     const { host, say } = world;
     host.guild.giveRole(host.alice, host.guild.createRole({ name: 'Mods', permissions: ['KickMembers'] }));
     await host.settled();
@@ -132,7 +138,7 @@ describe('custom commands', () => {
   });
 
   it('are made by tools under the same rules, and lose their author when they are forgotten', async () => {
-    await using world = await openCustom();
+    await using world = worldOf(await enter());
     const { host, say } = world;
     const { you, alice, guild, general } = host;
     const invoke = (user: TestHost['alice'], name: string, input: object) =>

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
-import { type Harness, openHarness } from './harness.js';
+import { type Harness, useHarness } from './harness.js';
 
 const DAY_MS = 86_400_000;
 
 describe('moderation: acts on members', () => {
+  const open = useHarness();
   let harness: Harness;
   beforeEach(async () => {
-    harness = await openHarness();
+    harness = await open();
   });
   afterEach(() => harness[Symbol.asyncDispose]());
 

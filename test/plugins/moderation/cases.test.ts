@@ -2,16 +2,17 @@ import { createTestHost } from '@cinnabar/core/testing';
 import { auditReason, Moderation, PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
-import { type Harness, harnessOf, openHarness } from './harness.js';
+import { type Harness, harnessOf, openHarness, useHarness } from './harness.js';
 
 const DAY_MS = 86_400_000;
 /** The plain text of a message, without invisible marks. */
 const plain = (text = '') => text.replaceAll(/[\u2063\u200B]/g, '').trimEnd();
 
 describe('moderation: cases', () => {
+  const open = useHarness();
   let harness: Harness;
   beforeEach(async () => {
-    harness = await openHarness();
+    harness = await open();
   });
   afterEach(() => harness[Symbol.asyncDispose]());
 

@@ -1,14 +1,15 @@
 import type { LocalChannel } from '@cinnabar/local-discord';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Harness, openHarness } from './harness.js';
+import { type Harness, openHarness, useHarness } from './harness.js';
 
 const DAY_MS = 86_400_000;
 
 describe('moderation: channels', () => {
+  const open = useHarness();
   let harness: Harness;
   beforeEach(async () => {
-    harness = await openHarness();
+    harness = await open();
   });
   afterEach(() => harness[Symbol.asyncDispose]());
 

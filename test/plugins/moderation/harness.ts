@@ -1,6 +1,7 @@
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
 import type { LocalRole, LocalUser, PermissionName } from '@cinnabar/local-discord';
 import { type Actor, type Outcome, Tools } from '@cinnabar/sdk';
+import { useSharedHost } from '../../support/shared-host.js';
 
 const BOT_PERMISSIONS: readonly PermissionName[] = [
   'ViewChannel',
@@ -42,6 +43,15 @@ export async function openHarness(
     ...rest,
   });
   return harnessOf(host);
+}
+
+/**
+ * One host for the tests of a file: see `useSharedHost`.
+ * @returns opens a harness in a guild of its own
+ */
+export function useHarness(): () => Promise<Harness> {
+  const enter = useSharedHost(() => ({ plugins: ['admin', 'moderation'], permissions: BOT_PERMISSIONS }));
+  return async () => harnessOf(await enter());
 }
 
 /** A harness for a running host, such as a second one on the same local Discord. */

@@ -1,12 +1,16 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { PersonalDataStore, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { useSharedHost } from '../../support/shared-host.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 async function openReminders() {
-  const host = await createTestHost({ plugins: ['admin', 'reminders'] });
+  return worldOf(await createTestHost({ plugins: ['admin', 'reminders'] }));
+}
+
+function worldOf(host: TestHost) {
   const said = () => host.general.messages.at(-1)?.content ?? '';
   const say = async (user: TestHost['alice'], text: string) => {
     user.say(host.general, text);
@@ -18,8 +22,10 @@ async function openReminders() {
 }
 
 describe('reminders', () => {
+  const open = useSharedHost(() => ({ plugins: ['admin', 'reminders'] }));
+
   it('come once, in the channel or by direct message, and can be listed, changed and cancelled', async () => {
-    await using world = await openReminders();
+    await using world = worldOf(await open());
     const { host, say, said, byDm } = world;
     const { alice, bob } = host;
     expect(await say(alice, '!remind me in 2h tea @everyone')).to.match(/^Reminder 1 is set: <t:\d+:f>/);
@@ -40,7 +46,7 @@ describe('reminders', () => {
   });
 
   it('are snoozed by a button of their member alone', async () => {
-    await using world = await openReminders();
+    await using world = worldOf(await open());
     const { host, say, said } = world;
     await say(host.alice, '!remind in 1h stretch');
     await host.advance(HOUR);
@@ -82,7 +88,7 @@ describe('reminders', () => {
   });
 
   it('go by direct message, and say so, when their member cannot see the channel any more', async () => {
-    await using world = await openReminders();
+    await using world = worldOf(await open());
     const { host, say, byDm } = world;
     await say(host.alice, '!remind in 1h tea');
     const count = host.general.messages.length;
@@ -139,7 +145,7 @@ describe('reminders', () => {
   });
 
   it('for a role or another channel are set by moderators only, and call no one else', async () => {
-    await using world = await openReminders();
+    await using world = worldOf(await open());
     const { host, say, said } = world;
     const role = host.guild.createRole({ name: 'Raiders', mentionable: true });
     await host.settled();
@@ -150,7 +156,7 @@ describe('reminders', () => {
   });
 
   it('call no role any more once who set them may not', async () => {
-    await using world = await openReminders();
+    await using world = worldOf(await open());
     const { host, say, said, byDm } = world;
     const [raiders, helpers] = ['Raiders', 'Helpers'].map((name) => host.guild.createRole({ name, mentionable: true }));
     if (raiders === undefined || helpers === undefined) throw new Error('no roles');
@@ -171,7 +177,7 @@ describe('reminders', () => {
   });
 
   it('do not speak for a member in time-out', async () => {
-    await using world = await openReminders();
+    await using world = worldOf(await open());
     const { host, say, byDm } = world;
     await say(host.alice, '!remind in 1h spam');
     const member = await host.client.guilds.cache.get(host.guild.id)?.members.fetch(host.alice.id);
@@ -184,7 +190,7 @@ describe('reminders', () => {
   });
 
   it('that were delivered take no place of others in the server', async () => {
-    await using world = await openReminders();
+    await using world = worldOf(await open());
     const { host, say } = world;
     await say(host.you, '!set reminders mostInServer 2');
     for (let n = 0; n < 2; n += 1) {
@@ -195,7 +201,7 @@ describe('reminders', () => {
   });
 
   it('are limited for a member, set by tools too, and gone when their member is forgotten', async () => {
-    await using world = await openReminders();
+    await using world = worldOf(await open());
     const { host, say } = world;
     await say(host.you, '!set reminders mostPerMember 2');
     const actor = { userId: host.alice.id, guildId: host.guild.id, channelId: host.general.id };
