@@ -11,12 +11,12 @@ import { type Discovery, discoveryOf } from '../plugins/discovery.js';
 import { casesOf, type EvaluationCase } from '../plugins/evaluation/cases.js';
 import { evaluate } from '../plugins/evaluation/evaluate.js';
 import { linesOf, type ModelReport, reportOf } from '../plugins/evaluation/report.js';
-import { type BorrowedDefinitions, createDefinitionPool } from '../plugins/loader.js';
+import type { BorrowedDefinitions } from '../plugins/loader.js';
 import { SECRETS_FILE } from '../storage/paths.js';
 import { projectKind } from './check.js';
 import type { Terminal } from './command-line.js';
 import type { Arguments } from './discord.js';
-import { loadAll } from './schema.js';
+import { definitions, loadAll } from './schema.js';
 
 type Options = Pick<Arguments, 'bot' | 'json' | 'evaluation'>;
 
@@ -47,19 +47,16 @@ export async function runEval(
   const config = loadConfig(root, terminal.env, bot);
   const own = projectKind(root) === 'plugin' ? [root] : [];
   const found = await discoveryOf({ ...config, pluginFolders: [...config.pluginFolders, ...own] })();
-  const definitions = createDefinitionPool();
-  const loading = definitions.borrow();
-  const { plugins, problems } = await loadAll(async () => found, join(config.buildCacheDir, 'plugins'), loading);
-  // For the host, which needs not evaluate them again.
-  loading.giveBack();
+  const { plugins, problems } = await loadAll(async () => found, join(config.buildCacheDir, 'plugins'));
   for (const problem of problems) say(problem);
   const here = found.plugins.find(({ path }) => path === root)?.id;
   const chosen = chosenOf(evaluation.plugins, here, plugins);
 
   const dataDir = await mkdtemp(join(tmpdir(), 'cinnabar-eval-'));
+  const borrowed = definitions.borrow();
   try {
     say('starting the plugins on a local Discord');
-    await using trial = await startTrial({ config, found, plugins, here, dataDir, definitions: definitions.borrow() });
+    await using trial = await startTrial({ config, found, plugins, here, dataDir, borrowed });
     for (const { plugin, problem } of trial.problems) say(`${plugin}: ${problem}`);
     const cases = chooseCases(trial, plugins, chosen, { ...bounds, tools: evaluation.tools });
     const reports: ModelReport[] = [];
@@ -72,6 +69,7 @@ export async function runEval(
     const isGoodEnough = ({ right, total }: ModelReport) => right >= bounds.atLeast && total.failures < total.asked;
     return reports.every(isGoodEnough) ? 0 : 1;
   } finally {
+    borrowed.giveBack();
     await rm(dataDir, { recursive: true, force: true });
   }
 }
@@ -102,10 +100,11 @@ interface TrialSetup {
   /** The plugin of the folder. */
   readonly here: string | undefined;
   readonly dataDir: string;
-  readonly definitions: BorrowedDefinitions;
+  /** The definitions of bundled plugins, which are not evaluated again. */
+  readonly borrowed: BorrowedDefinitions;
 }
 
-async function startTrial({ config, found, plugins, here, dataDir, definitions }: TrialSetup): Promise<TrialHost> {
+async function startTrial({ config, found, plugins, here, dataDir, borrowed }: TrialSetup): Promise<TrialHost> {
   const providing = plugins.filter(({ provides }) => provides.includes(Llm)).map(({ manifest }) => manifest.id);
   const trusted = new Set([...providing, ...(here === undefined ? [] : [here])]);
   await copySettings(config.dataDir, dataDir, trusted);
@@ -127,8 +126,8 @@ async function startTrial({ config, found, plugins, here, dataDir, definitions }
     presets: Object.fromEntries(Object.entries(config.presets).filter(([id]) => trusted.has(id))),
     configDir: config.configDir,
     clock: createSystemClock(),
-    builtPlugins: definitions.builtPlugins,
-    reusePlugin: definitions.reuse,
+    builtPlugins: borrowed.builtPlugins,
+    reusePlugin: borrowed.reuse,
   });
 }
 

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { operatorSentenceOf, type Plugin, replaceFile, z } from '@cinnabar/sdk';
 import { type HostConfig, hostPartSchema } from '../config/host-config.js';
 import { type Discover, discoveryOf } from '../plugins/discovery.js';
-import { createLoader, type LoaderOptions } from '../plugins/loader.js';
+import { createDefinitionPool, createLoader } from '../plugins/loader.js';
 import { ceilingsSchema } from '../storage/documents/settings.js';
 import { HOST_VERSION } from '../version.js';
 import type { Terminal } from './command-line.js';
@@ -32,18 +32,19 @@ export async function printSchema(
   return 0;
 }
 
-/**
- * Loads plugins without starting them.
- * @param loading definitions that were made before
- */
+/** The definitions of bundled plugins that `loadAll` has made in this process, for a host or another command in it. */
+export const definitions = createDefinitionPool();
+
+/** Loads plugins without starting them. */
 export async function loadAll(
   discover: Discover,
   cacheDir: string,
-  loading: Pick<LoaderOptions, 'builtPlugins' | 'reuse'> = {},
 ): Promise<{ readonly plugins: readonly Plugin[]; readonly problems: readonly string[] }> {
   const found = await discover();
-  const loader = createLoader({ cacheDir, hostVersion: HOST_VERSION, ...loading });
+  const borrowed = definitions.borrow();
+  const loader = createLoader({ cacheDir, hostVersion: HOST_VERSION, ...borrowed });
   const loaded = await Promise.allSettled(found.plugins.map((plugin) => loader.load(plugin)));
+  borrowed.giveBack();
   return {
     plugins: loaded.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
     problems: [
