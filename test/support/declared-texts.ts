@@ -1,12 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { describeOptions } from '@cinnabar/core/internal/commands/registry';
-import { fieldsOf } from '@cinnabar/core/internal/storage/catalog/fields';
-import { renderCard } from '@cinnabar/core/internal/tools/presentation';
-import { createTestHost } from '@cinnabar/core/testing';
+import { createMemoryDriver, createTestHost } from '@cinnabar/core/testing';
 import {
+  type CallCard,
   type CommandDefinition,
+  Commands,
+  defined,
+  definePlugin,
   type ErasedContext,
   type GroupDefinition,
   type Plugin,
@@ -33,33 +34,51 @@ export interface DeclaredTexts {
  */
 export async function declaredTexts(): Promise<ReadonlyMap<string, DeclaredTexts>> {
   const recorded = await Promise.all((await pluginFolders()).map(load));
-  const host = await createTestHost({ plugins: recorded.map(({ plugin }) => plugin) });
+  const cards = new Map<string, CallCard>();
+  const reader = definePlugin({
+    manifest: { id: 'card-reader', version: '1.0.0', description: 'Keeps the cards of calls' },
+    setup({ intercept }) {
+      intercept({
+        name: 'card-reader',
+        order: Number.MIN_SAFE_INTEGER,
+        async handle({ id, tool, card }) {
+          cards.set(tool.name, card);
+          return { status: 'denied', callId: id, reason: 'only its card is wanted' };
+        },
+      });
+    },
+  });
+  const plugins = [...recorded.map(({ plugin }) => plugin), reader];
+  const host = await createTestHost({ plugins, driver: createMemoryDriver() });
   try {
-    const tools = host.resolve(Tools).list();
     const actor = { kind: 'user', userId: host.you.id, guildId: host.guild.id, channelId: host.general.id } as const;
-    const words = async (definition: ToolDefinition) => {
-      const info = tools.find(({ name }) => name === definition.name);
-      if (info === undefined) return [];
-      const all = Object.keys(z.record(z.string(), z.unknown()).parse(info.inputSchema.properties ?? {}));
-      const given = Object.fromEntries(all.map((name) => [name, '']));
-      const card = await renderCard(info, definition, given, actor, (text) => text);
-      return [definition.description, card.action, ...card.fields.map(({ label }) => label)];
+    const words = async (origin: string, { name, description, input }: ToolDefinition) => {
+      const given = Object.fromEntries(Object.keys(input.shape).map((argument) => [argument, '']));
+      await host.resolve(Tools).invoke({ name, arguments: given, actor, origin });
+      const card = cards.get(name);
+      if (card === undefined) throw new Error(`there was no card of ${name}`);
+      return [description, card.action, ...card.fields.map(({ label }) => label)];
     };
+    const direct = { ...actor, guildId: null, channelId: host.you.openDm(host.application).id };
+    // Some commands are for direct messages only.
+    const visible = await Promise.all([actor, direct].map((where) => host.resolve(Commands).visibleTo(where)));
     const entries = recorded.map(async ({ plugin, description, commands, definitions, responders, pages }) => {
-      const { manifest, env } = plugin;
-      const inMenus = commands.flatMap(menuTexts);
-      const secrets = Object.values(env?.shape ?? {}).map((schema) => z.globalRegistry.get(schema)?.description);
+      const { manifest, env, settings } = plugin;
+      const options = visible.flat().flatMap((command) => (command.plugin === manifest.id ? command.options : []));
+      const inMenus = [...commands.flatMap(descriptionsOf), ...options.map(({ description }) => description)];
+      const described = [env, ...Object.values(settings)].flatMap((schema) =>
+        Object.values(schema === undefined ? {} : (z.toJSONSchema(schema, ANY_SCHEMA).properties ?? {})),
+      );
       const texts = [
         manifest.description,
         description,
         manifest.disabling,
         ...inMenus,
         ...commands.flatMap(helpTexts),
-        ...fieldsOf(plugin).map(({ description }) => description),
-        ...secrets,
+        ...described.flatMap((schema) => (typeof schema === 'object' ? [schema.description] : [])),
         ...responders,
         ...pages.flatMap(({ title, description }) => [title, description]),
-        ...(await Promise.all(definitions.map(words))).flat(),
+        ...(await Promise.all(definitions.map((definition) => words(manifest.id, definition)))).flat(),
       ];
       const isText = (text: string | undefined): text is string => text !== undefined && /\p{L}/u.test(text);
       return [manifest.id, { texts: new Set(texts.filter(isText)), inMenus: new Set(inMenus) }] as const;
@@ -76,6 +95,9 @@ export async function declaredPages(): Promise<readonly { readonly plugin: strin
   await using _ = await createTestHost({ plugins: recorded.map(({ plugin }) => plugin), env: { CINNABAR_WEB: '0' } });
   return recorded.flatMap(({ plugin, pages }) => pages.map((page) => ({ plugin: plugin.manifest.id, page })));
 }
+
+/** Also of fields that JSON cannot represent, before their defaults. */
+const ANY_SCHEMA = { io: 'input', unrepresentable: 'any' } as const;
 
 /** The part of package.json that `plugin list` shows for a stopped plugin. */
 const packageFile = z.object({ description: z.string() });
@@ -97,7 +119,7 @@ interface Recorded {
   readonly pages: WebPage[];
 }
 
-/** A bundled plugin that records its registrations. */
+/** A bundled plugin that records its registrations, and is on in every server. */
 async function load(folder: string): Promise<Recorded> {
   const module: { readonly default: Plugin } = await import(pathToFileURL(join(folder, 'dist', 'index.js')).href);
   const { description } = packageFile.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
@@ -118,7 +140,10 @@ async function load(folder: string): Promise<Recorded> {
       },
       tool(definition) {
         definitions.push(definition);
-        return context.tool(definition);
+        const { name, description, present } = definition;
+        // Its card is wanted for any arguments, by anyone.
+        const input = z.looseObject({});
+        return context.tool({ name, description, input, risk: 'read', ...defined({ present }), run: () => undefined });
       },
       responder(definition) {
         responders.push(definition.description);
@@ -129,13 +154,12 @@ async function load(folder: string): Promise<Recorded> {
         return context.page(definition);
       },
     });
-  return { plugin: { ...module.default, setup }, description, commands, definitions, responders, pages };
+  const manifest = { ...module.default.manifest, enabledByDefault: true };
+  return { plugin: { ...module.default, manifest, setup }, description, commands, definitions, responders, pages };
 }
 
-function menuTexts(command: Command): readonly string[] {
-  if ('commands' in command) return [command.description, ...command.commands.flatMap(menuTexts)];
-  const options = describeOptions(command.name, command.options ?? {});
-  return [command.description, ...options.map(({ description }) => description)];
+function descriptionsOf(command: Command): readonly string[] {
+  return [command.description, ...('commands' in command ? command.commands.flatMap(descriptionsOf) : [])];
 }
 
 function helpTexts(command: Command): readonly (string | undefined)[] {
