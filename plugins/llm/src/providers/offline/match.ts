@@ -58,11 +58,11 @@ export function readUtterance(said: string, self: string, tools: readonly ModelT
 }
 
 function bestOf(tool: ModelTool, said: string, words: readonly Word[]): { match?: Match; doubt?: Doubt } {
-  const shape = readShape(tool.inputSchema);
+  const { shape, templateOf } = templatesFor(tool.inputSchema);
   let match: Match | undefined;
   let doubt: Doubt | undefined;
   for (const example of tool.examples ?? []) {
-    const template = readTemplate(example, shape);
+    const template = templateOf(example);
     const alignment = align(template, words);
     if (alignment === undefined) continue;
     const score = weightOf(template) - COST_WEIGHT * alignment.cost;
@@ -74,6 +74,31 @@ function bestOf(tool: ModelTool, said: string, words: readonly Word[]): { match?
     }
   }
   return { ...(match && { match }), ...(doubt && { doubt }) };
+}
+
+interface Templates {
+  readonly shape: InputShape;
+  templateOf(example: string): readonly Element[];
+}
+
+/** By the input schema of a tool, which stays the same object as long as the tool is registered: reading examples takes longer than comparing them. */
+const known = new WeakMap<ModelTool['inputSchema'], Templates>();
+
+function templatesFor(inputSchema: ModelTool['inputSchema']): Templates {
+  const found = known.get(inputSchema);
+  if (found !== undefined) return found;
+  const shape = readShape(inputSchema);
+  const read = new Map<string, readonly Element[]>();
+  const templates: Templates = {
+    shape,
+    templateOf(example) {
+      const template = read.get(example) ?? readTemplate(example, shape);
+      read.set(example, template);
+      return template;
+    },
+  };
+  known.set(inputSchema, templates);
+  return templates;
 }
 
 function textsOf(
