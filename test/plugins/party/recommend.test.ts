@@ -1,6 +1,7 @@
-import { fail, type ModelStep, say, scriptedLlm } from '@cinnabar/local-models';
+import { fail, type ModelStep, type ScriptedLlm, say } from '@cinnabar/local-models';
 import { expect } from 'chai';
-import { openTable } from './table.js';
+import { createModelPerTest } from '../../support/model-per-test.js';
+import { openTable, type Table, useTable } from './table.js';
 
 type Line = readonly [item: string, from: string, character: string, amount?: number];
 
@@ -14,10 +15,8 @@ const answer = (...lines: readonly Line[]) =>
     }),
   );
 
-/** A party of V, who prefers assault rifles, and Jackie; and a model with these answers. */
-async function openParty(...steps: readonly ModelStep[]) {
-  const llm = scriptedLlm(steps);
-  const table = await openTable([llm]);
+/** A party of V, who prefers assault rifles, and Jackie. */
+async function partyAt(table: Table, llm: ScriptedLlm) {
   await table.call('add_party_character', { name: 'V', role: 'Solo', gear_preferences: ['Assault Rifles'] });
   await table.call('add_party_character', { name: 'Jackie', role: 'Solo' });
   const recommend = (loot_description: string, excluded_characters: string[] = []) =>
@@ -30,6 +29,11 @@ async function openParty(...steps: readonly ModelStep[]) {
 const DOES_NOT_ADD_UP = /^I could not work out who should get what: .* did not add up/;
 
 describe('gear recommendations', () => {
+  const models = createModelPerTest();
+  const open = useTable([models.plugin]);
+  /** A party, and a model with these answers. */
+  const openParty = async (...steps: readonly ModelStep[]) => partyAt(await open(), models.next(steps));
+
   it('list who gets what and why, and who gets nothing', async () => {
     await using party = await openParty(
       answer(['Assault Rifle', 'Assault Rifle', 'V'], ['SMG', '2 SMGs', 'v'], ['SMG', '2 SMGs', 'V']),

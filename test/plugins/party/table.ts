@@ -1,6 +1,7 @@
 import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
 import type { LocalChannel, LocalUser } from '@cinnabar/local-discord';
 import { type Outcome, SettingsCatalog, Tools } from '@cinnabar/sdk';
+import { useSharedHost } from '../../support/shared-host.js';
 
 export interface Table extends AsyncDisposable {
   readonly host: TestHost;
@@ -15,7 +16,19 @@ interface Caller {
 
 /** A host with the plugin `party`, without interceptors between a call and its execution. */
 export async function openTable(plugins: TestHostOptions['plugins'] = []): Promise<Table> {
-  const host = await createTestHost({ plugins: ['party', ...plugins] });
+  return tableOf(await createTestHost({ plugins: ['party', ...plugins] }));
+}
+
+/**
+ * One host for the tests of a file: see `useSharedHost`.
+ * @returns opens a table in a guild of its own
+ */
+export function useTable(plugins: TestHostOptions['plugins'] = []): () => Promise<Table> {
+  const enter = useSharedHost(() => ({ plugins: ['party', ...plugins] }));
+  return async () => tableOf(await enter());
+}
+
+function tableOf(host: TestHost): Table {
   const actorOf = ({ user = host.alice, channel = host.general }: Caller) => ({
     userId: user.id,
     guildId: channel.guild?.id ?? null,

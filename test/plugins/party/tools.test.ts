@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { PersonalDataStore, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openTable } from './table.js';
+import { openTable, useTable } from './table.js';
 
 const text = { type: 'string' };
 const SCHEMAS = {
@@ -49,8 +49,9 @@ const RISKS = {
 };
 
 describe('party tools', () => {
+  const open = useTable();
   it('are the four of the design, with its schemas and descriptions', async () => {
-    await using table = await openTable();
+    await using table = await open();
     const tools = table.host.resolve(Tools).list();
     expect(Object.fromEntries(tools.map(({ name, risk }) => [name, risk]))).to.deep.equal(RISKS);
     for (const { name, inputSchema } of tools) {
@@ -64,7 +65,7 @@ describe('party tools', () => {
   });
 
   it('register no commands: the old ones do not exist', async () => {
-    await using table = await openTable();
+    await using table = await open();
     const { plugins, alice, general, bot, settled } = table.host;
     expect(
       plugins
@@ -80,7 +81,7 @@ describe('party tools', () => {
   });
 
   it('add, update, view and remove, with the design’s messages', async () => {
-    await using table = await openTable();
+    await using table = await open();
     const gear_preferences = ['Assault Rifles', 'Body Armor'];
     expect(await table.call('add_party_character', { name: 'V', role: 'Solo', gear_preferences })).to.equal(
       '✓ V has been added to your party!',
@@ -99,7 +100,7 @@ describe('party tools', () => {
   });
 
   it('changing only a role keeps the gear and the name as it was written', async () => {
-    await using table = await openTable();
+    await using table = await open();
     await table.call('add_party_character', { name: 'V', role: 'Solo', gear_preferences: ['Rifles'] });
     expect(await table.call('add_party_character', { name: 'v', role: 'Netrunner' })).to.equal(
       '✓ V has been changed in your party.',
@@ -110,7 +111,7 @@ describe('party tools', () => {
   });
 
   it('answer a mistake with a sentence, and change nothing', async () => {
-    await using table = await openTable();
+    await using table = await open();
     expect(await table.call('view_party_members')).to.match(/^Your party is empty\./);
     await table.call('add_party_character', { name: 'Jackie', role: 'Solo' });
     expect(await table.call('remove_party_character', { name: 'Jakie' })).to.equal(
@@ -121,7 +122,7 @@ describe('party tools', () => {
   });
 
   it('lose no character when many are added at once', async () => {
-    await using table = await openTable();
+    await using table = await open();
     const names = Array.from({ length: 12 }, (_, index) => `N${index}`);
     await Promise.all(names.map((name) => table.call('add_party_character', { name, role: 'Solo' })));
     expect(await table.call('view_party_members')).to.include('Your party (12)');
@@ -129,8 +130,9 @@ describe('party tools', () => {
 });
 
 describe('the owner of a party', () => {
+  const open = useTable();
   it('the member’s own, everywhere, unless the guild says otherwise', async () => {
-    await using table = await openTable();
+    await using table = await open();
     const { alice, bob, bot } = table.host;
     await table.call('add_party_character', { name: 'V', role: 'Solo' }, { user: alice });
     expect(await table.call('view_party_members', {}, { user: bob })).to.match(/^Your party is empty/);
@@ -139,7 +141,7 @@ describe('the owner of a party', () => {
   });
 
   it('the channel’s', async () => {
-    await using table = await openTable();
+    await using table = await open();
     const { bob, guild } = table.host;
     await table.configure('owner', 'channel');
     expect(await table.call('add_party_character', { name: 'V', role: 'Solo' })).to.equal(
@@ -156,7 +158,7 @@ describe('the owner of a party', () => {
   });
 
   it('the guild’s; and in a direct message still the member’s', async () => {
-    await using table = await openTable();
+    await using table = await open();
     const { alice, bob, guild, bot } = table.host;
     await table.configure('owner', 'guild');
     await table.call('add_party_character', { name: 'V', role: 'Solo' });
@@ -167,7 +169,7 @@ describe('the owner of a party', () => {
   });
 
   it('lets members of a shared party change and remove only what they have added, unless the guild allows it', async () => {
-    await using table = await openTable();
+    await using table = await open();
     const { alice, bob, you } = table.host;
     await table.configure('owner', 'channel');
     await table.call('add_party_character', { name: 'V', role: 'Solo' }, { user: alice });
@@ -183,7 +185,7 @@ describe('the owner of a party', () => {
   });
 
   it('forgets who has added a character with the data of that member, and keeps the character', async () => {
-    await using table = await openTable();
+    await using table = await open();
     const { alice, bob } = table.host;
     await table.configure('owner', 'channel');
     await table.call('add_party_character', { name: 'V', role: 'Solo' }, { user: alice });

@@ -111,7 +111,7 @@ describe('splitMessage', () => {
         }
         expect(isReconstruction(parts, text), JSON.stringify(parts)).to.equal(true);
       }),
-      { numRuns: 4000 },
+      { numRuns: 1500 },
     );
   });
 
@@ -128,7 +128,7 @@ describe('splitMessage', () => {
         ).to.equal(true);
         expect(parts.join('').match(/a/g)?.length).to.equal(text.match(/a/g)?.length);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 
