@@ -15,6 +15,9 @@ export const BUNDLE_DIR = join(CORE, 'dist', 'bundle');
 /** Where the bundle is. Of installed packages not with them: the bot may write only to its data folder, and other bots may use the same packages. */
 export const bundleDirOf = (buildCacheDir: string): string =>
   IS_SOURCE_TREE ? BUNDLE_DIR : join(buildCacheDir, 'host');
+/** Where the bundles of plugins are that were built with the host. Those of installed packages are beside its bundle, as those of the first start. */
+export const builtPluginsIn = (dir: string): string =>
+  IS_SOURCE_TREE ? join(dir, 'plugins') : join(dir, '..', 'plugins');
 export const recordIn = (dir: string): string => join(dir, 'built.json');
 /** The options that the bundle is called with. */
 export const PARAMETERS = 'exports, require, module, __filename, __dirname, __launcher';

@@ -6,7 +6,7 @@ import { build } from '../plugins/build/build.js';
 import { createDiscovery } from '../plugins/discovery.js';
 import { definitionIn } from '../plugins/loader.js';
 import { HOST_VERSION } from '../version.js';
-import { type Built, CORE, IS_SOURCE_TREE, markOf, PARAMETERS, recordIn, WATCHED, WORKSPACE } from './built.js';
+import { type Built, builtPluginsIn, CORE, markOf, PARAMETERS, recordIn, WATCHED, WORKSPACE } from './built.js';
 
 /** Modules that the launcher passes to the host, or native modules that do not exist on every machine. */
 const EXTERNAL = ['esbuild', 'zlib-sync', 'bufferutil', 'utf-8-validate', 'pg-native', 'pg-cloudflare'];
@@ -40,9 +40,7 @@ export async function buildHostBundle(dir: string, at: number): Promise<void> {
 /** A plugin that cannot be built, or is not valid, is left out: the start reports the reason. */
 async function buildPlugins(dir: string): Promise<Built['plugins']> {
   const { plugins } = await createDiscovery({ folders: [], packageRoots: [] })();
-  // The bundles built by the first start are beside the bundle of installed packages.
-  const cacheDir = IS_SOURCE_TREE ? join(dir, 'plugins') : join(dir, '..', 'plugins');
-  const options = { cacheDir, hostVersion: HOST_VERSION, verify: true };
+  const options = { cacheDir: builtPluginsIn(dir), hostVersion: HOST_VERSION, verify: true };
   const built = await Promise.all(
     plugins.map(async (found) => {
       try {

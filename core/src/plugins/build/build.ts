@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { CinnabarError, makeFolder, removeFiles, replaceFile, z } from '@cinnabar/sdk';
 import type { BuildFailure, Plugin as BundlerPlugin, Message } from 'esbuild';
+import { BUNDLE_DIR, builtPluginsIn, IS_SOURCE_TREE } from '../../bundling/built.js';
 import { keepSourceMap } from '../../process/source-maps.js';
 import type { DiscoveredPlugin } from '../discovery.js';
 import { TIMER_NAMES } from './plugin-timers.js';
@@ -17,11 +18,13 @@ export interface BuildOptions {
 
 /** Version of the bundle's format: raised when `bundle` changes its output. */
 const FORM = 5;
+/** Where the build of the source tree has put those of the plugins that come with the host. */
+const BUILT = IS_SOURCE_TREE ? [builtPluginsIn(BUNDLE_DIR)] : [];
 /** Files that are not in the bundle, but affect it. */
 const DECISIVE = ['package.json', 'tsconfig.json'];
 
 /**
- * Makes sure that the plugin's cache file is there and up to date, and returns its path.
+ * Makes sure that a cache file of the plugin is there and up to date, and returns its path.
  * The bundler is loaded only when there is something to build.
  * @throws CINNABAR_PLUGIN_BUILD
  */
@@ -29,10 +32,13 @@ export async function build(
   found: Pick<DiscoveredPlugin, 'id' | 'path' | 'entry'>,
   options: BuildOptions,
 ): Promise<string> {
-  const file = join(options.cacheDir, `${found.id}-${sha256(found.entry).slice(0, 12)}.cjs`);
+  const name = `${found.id}-${sha256(found.entry).slice(0, 12)}.cjs`;
+  const file = join(options.cacheDir, name);
   const madeBy = `form ${FORM}, host ${options.hostVersion}, node ${process.versions.node}, esbuild ${bundlerVersion()}`;
-  const cached = await readCacheFile(file);
-  if (cached !== undefined && (await holds(cached, madeBy, options.verify))) return file;
+  for (const kept of [file, ...BUILT.map((folder) => join(folder, name))]) {
+    const cached = await readCacheFile(kept);
+    if (cached !== undefined && (await holds(cached, madeBy, options.verify))) return kept;
+  }
 
   // Recorded before the build: a change during it is then detected.
   const decisive = await Promise.all(DECISIVE.map((name) => fingerprint(join(found.path, name))));
