@@ -1,7 +1,5 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandsHere, lineHere } from '@cinnabar/core/internal/cli/import/red/names';
-import { parseWithIds } from '@cinnabar/core/internal/cli/import/red/red-data';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { AccessRules, Commands, GuildFiles, Moderation, Plugins, Prefixes, TierRoles } from '@cinnabar/sdk';
 import { expect } from 'chai';
@@ -52,6 +50,44 @@ async function importing(host: TestHost, home: Folder, dir: string, dryRun: bool
   return out;
 }
 
+const bundled = readdirSync(new URL('../../../../plugins', import.meta.url));
+const LINES = ['Selfrole  add {0}', 'trivia list', 'constructor'];
+
+/** The commands of Red's own cogs, without those in groups. */
+function commandsOfRed(): readonly string[] {
+  const ofCogs: Readonly<Record<string, readonly string[]>> = JSON.parse(
+    readFileSync(new URL('../../../fixtures/red-3.5.24/commands.json', import.meta.url), 'utf8'),
+  );
+  return Object.values(ofCogs).flat();
+}
+
+/** Commands of Red in groups, or of cogs that it does not bring, which have counterparts here. */
+const OF_GROUPS = [
+  'backup',
+  'cleanup messages',
+  'customcommand',
+  'help',
+  'ignore channel',
+  'ignore server',
+  'localallowlist add',
+  'localallowlist list',
+  'localallowlist remove',
+  'localblocklist add',
+  'localblocklist list',
+  'localblocklist remove',
+  'mydata forgetme',
+  'mydata getmydata',
+  'permissions canrun',
+  'permissions explain',
+  'remindme',
+  'selfrole add',
+  'selfrole list',
+  'selfrole remove',
+  'set bot nickname',
+  'set locale',
+  'set nickname',
+];
+
 describe('cinnabar import red', () => {
   it('makes no moderator or admin of everyone, and prints nothing that passes for a line of its own', async () => {
     using home = makeFolder();
@@ -78,16 +114,6 @@ describe('cinnabar import red', () => {
     const roles = again.resolve(TierRoles);
     expect(await roles.list(guild.id, 'admin')).to.deep.equal([]);
     expect(await roles.list(guild.id, 'mod')).to.deep.equal([fixers.id]);
-  });
-
-  it('keeps ids whole that are too large for a number', () => {
-    expect(
-      parseWithIds('{"a":[400000000000000001,12],"b":"400000000000000001 \\" 400000000000000003","c":-1.5}'),
-    ).to.deep.equal({
-      a: ['400000000000000001', 12],
-      b: '400000000000000001 " 400000000000000003',
-      c: -1.5,
-    });
   });
 
   it('takes over the servers of a Red 3.5.24, reports every single thing, and changes nothing the second time', async () => {
@@ -194,13 +220,43 @@ describe('cinnabar import red', () => {
     ]);
   });
 
-  it('maps commands of Red to the names of commands here', async () => {
-    const plugins = readdirSync(new URL('../../../../plugins', import.meta.url));
-    await using host = await createTestHost({ plugins });
-    const known = host.resolve(Commands).names();
-    expect(commandsHere().filter((name) => !known.includes(name))).to.deep.equal([]);
-    expect(lineHere('Selfrole  add {0}')).to.equal('role get {0}');
-    expect(lineHere('trivia list')).to.equal(undefined);
-    expect(lineHere('constructor')).to.equal(undefined);
+  describe('of all commands', () => {
+    let known: readonly string[];
+    let report: string;
+    before(async () => {
+      using home = makeFolder();
+      await using host = await createTestHost({ plugins: bundled, dataDir: join(home.path, 'data') });
+      known = host.resolve(Commands).names();
+      await host.stop();
+      const ofAliases = LINES.map((command, n) => ({ name: `alias${n}`, command, creator: host.you.id }));
+      const ofGuild = { disabled_commands: [...commandsOfRed(), ...OF_GROUPS, 'constructor'] };
+      const odd = '{"a":[400000000000000001,12],"b":"400000000000000001 \\" 400000000000000003","c":-1.5}';
+      const dir = join(home.path, 'red');
+      for (const [file, of] of [
+        ['core', JSON.stringify(ofGuild)],
+        ['cogs/Alias', JSON.stringify({ entries: ofAliases })],
+        ['cogs/Warnings', `{"odd":${odd}}`],
+      ] as const) {
+        mkdirSync(join(dir, file), { recursive: true });
+        writeFileSync(join(dir, file, 'settings.json'), `{"0":{"GUILD":{"${host.guild.id}":${of}}}}`);
+      }
+      report = await importing(host, home, dir, true);
+    });
+
+    it('maps commands of Red to the names of commands here', () => {
+      const mapped = [...report.matchAll(/disabled command (.+) → deny command (.+), everyone$/gm)];
+      expect(mapped.map(([, name]) => name)).to.include.members(OF_GROUPS);
+      expect(mapped.map(([, , here]) => here).filter((here = '') => !known.includes(here))).to.deep.equal([]);
+      expect(report).to.include('alias alias0 for Selfrole  add {0}: role get {0} here');
+      expect(report).to.include('alias alias1 for trivia list, as it stands');
+      expect(report).to.include('alias alias2 for constructor, as it stands');
+      expect(report).to.include('disabled command constructor: no command here does the same');
+    });
+
+    it('keeps ids whole that are too large for a number', () => {
+      expect(report).to.include(
+        'odd = {"a":["400000000000000001",12],"b":"400000000000000001 \\" 400000000000000003","c":-1.5}',
+      );
+    });
   });
 });
