@@ -7,8 +7,9 @@ import {
   startLettaStandIn,
 } from '@cinnabar/local-letta';
 import { createManualClock } from '@cinnabar/sdk/testing';
+import { inNewGuild } from '../../support/new-guild.js';
 
-interface AgentBotOptions
+export interface AgentBotOptions
   extends Partial<Pick<TestHostOptions, 'world' | 'dataDir' | 'env' | 'permissions' | 'clock'>> {
   readonly script?: AgentScript;
   readonly letta?: LettaStandIn;
@@ -42,6 +43,50 @@ export async function startAgentBot(options: AgentBotOptions = {}): Promise<Agen
     ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
     ...(options.permissions === undefined ? {} : { permissions: options.permissions }),
   });
+  return botOn(host, letta, async () => {
+    await host[Symbol.asyncDispose]();
+    if (options.letta === undefined) await letta[Symbol.asyncDispose]();
+  });
+}
+
+/**
+ * One bot and one Letta server for all tests of a suite.
+ * @returns opens a new guild on it: `letta` adds the agents of that guild, and its `runs` are theirs
+ */
+export function shareAgentBot(options: AgentBotOptions = {}): () => Promise<AgentBot> {
+  let shared: AgentBot;
+  before(async () => {
+    shared = await startAgentBot(options);
+  });
+  after(() => shared[Symbol.asyncDispose]());
+  return async () => {
+    const host = await inNewGuild(shared);
+    return botOn(host, withOwnAgents(shared.letta), async () => {
+      shared.letta.faults.clear();
+      await host[Symbol.asyncDispose]();
+    });
+  };
+}
+
+function withOwnAgents(letta: LettaStandIn): LettaStandIn {
+  const own = new Set<string>();
+  return {
+    ...letta,
+    addAgent(init) {
+      const agent = letta.addAgent(init);
+      own.add(agent.id);
+      return agent;
+    },
+    get runs() {
+      return letta.runs.filter(({ agentId }) => own.has(agentId));
+    },
+    get mostAtOnce() {
+      return letta.mostAtOnce;
+    },
+  };
+}
+
+function botOn(host: TestHost, letta: LettaStandIn, dispose: () => Promise<void>): AgentBot {
   const quiet = async () => {
     for (let round = 0; round < 3; round += 1) {
       await host.settled();
@@ -66,10 +111,7 @@ export async function startAgentBot(options: AgentBotOptions = {}): Promise<Agen
     get prompts() {
       return letta.runs.flatMap(({ prompt }) => prompt ?? []);
     },
-    async [Symbol.asyncDispose]() {
-      await host[Symbol.asyncDispose]();
-      if (options.letta === undefined) await letta[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: dispose,
   };
 }
 

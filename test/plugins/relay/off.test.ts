@@ -1,34 +1,36 @@
 import { Identities, Tools } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type AgentBot, namedIn, settleAgent, startAgentBot } from './harness.js';
+import { type AgentBot, type AgentBotOptions, namedIn, settleAgent, shareAgentBot, startAgentBot } from './harness.js';
 
 describe('relay: disabled agents', () => {
   let bot: AgentBot;
   /** The outcomes of the agent's tool calls after it was released. */
   let late: string[];
   let isHeld = false;
+  const options: AgentBotOptions = {
+    plugins: ['admin'],
+    async script(turn) {
+      const { channelId } = namedIn(turn.prompt);
+      if (!turn.prompt.includes('work on it') || !isHeld) {
+        await turn.callTool('discord_send', { channelId, message: 'Here I am.' });
+        return;
+      }
+      await turn.hang();
+      for (const [tool, input] of [
+        ['discord_read_messages', { channelId }],
+        ['discord_send', { channelId, message: 'Too late.' }],
+      ] as const) {
+        // The server lets the step of a cancelled run end.
+        const { status, text } = await turn.callTool(tool, input).catch(() => ({ status: 'cancelled', text: '' }));
+        late.push(`${status}: ${text}`);
+      }
+    },
+  };
+  const open = shareAgentBot(options);
   beforeEach(async () => {
     late = [];
     isHeld = false;
-    bot = await startAgentBot({
-      plugins: ['admin'],
-      async script(turn) {
-        const { channelId } = namedIn(turn.prompt);
-        if (!turn.prompt.includes('work on it') || !isHeld) {
-          await turn.callTool('discord_send', { channelId, message: 'Here I am.' });
-          return;
-        }
-        await turn.hang();
-        for (const [tool, input] of [
-          ['discord_read_messages', { channelId }],
-          ['discord_send', { channelId, message: 'Too late.' }],
-        ] as const) {
-          // The server lets the step of a cancelled run end.
-          const { status, text } = await turn.callTool(tool, input).catch(() => ({ status: 'cancelled', text: '' }));
-          late.push(`${status}: ${text}`);
-        }
-      },
-    });
+    bot = await open();
   });
   afterEach(() => bot[Symbol.asyncDispose]());
 
@@ -79,6 +81,7 @@ describe('relay: disabled agents', () => {
     ['!relay dm agent none', 'general'],
   ] as const) {
     it(`after \`${off}\` the agent of a member's direct messages reads and posts nothing more there`, async () => {
+      bot = await startAgentBot(options);
       await bot.admin(`!relay dm agent ${bot.letta.addAgent({ name: 'confidant' }).id}`);
       const dm = bot.you.openDm(bot.application);
       for (const said of ['!relay dm on', '!ai use relay', '!relay dm setup']) await bot.says(bot.you, said, dm);

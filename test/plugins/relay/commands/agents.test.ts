@@ -1,11 +1,12 @@
 import { Identities, McpEndpoint } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type AgentBot, letIn, settleAgent, startAgentBot } from '../harness.js';
+import { type AgentBot, letIn, settleAgent, shareAgentBot } from '../harness.js';
 
 describe('relay: the agents of a server', () => {
   let bot: AgentBot;
+  const open = shareAgentBot({ script: (turn) => turn.say('Done.') });
   beforeEach(async () => {
-    bot = await startAgentBot({ script: (turn) => turn.say('Done.') });
+    bot = await open();
   });
   afterEach(() => bot[Symbol.asyncDispose]());
   const grantOf = async (name: string) =>

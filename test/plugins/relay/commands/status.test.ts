@@ -1,11 +1,12 @@
 import { PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type AgentBot, letIn, startAgentBot } from '../harness.js';
+import { type AgentBot, letIn, shareAgentBot } from '../harness.js';
 
 describe('relay: what admins and members are shown', () => {
   let bot: AgentBot;
+  const open = shareAgentBot({ script: (turn) => turn.say('Done.') });
   beforeEach(async () => {
-    bot = await startAgentBot({ script: (turn) => turn.say('Done.') });
+    bot = await open();
     await letIn(bot);
   });
   afterEach(() => bot[Symbol.asyncDispose]());

@@ -1,25 +1,34 @@
 import { expect } from 'chai';
-import { type AgentBot, answering, settleAgent, startAgentBot } from '../harness.js';
+import {
+  type AgentBot,
+  type AgentBotOptions,
+  answering,
+  settleAgent,
+  shareAgentBot,
+  startAgentBot,
+} from '../harness.js';
 
 describe('relay: an agent that fails', () => {
   let bot: AgentBot;
   let ending: 'fails' | 'hangs' | 'loses its server' | 'ends';
+  const post = answering('Here you are.');
+  const options: AgentBotOptions = {
+    async script(turn) {
+      if (turn.prompt.includes('into nowhere'))
+        return turn.callTool('discord_send', { channelId: '1', message: 'Hm.' });
+      if (turn.prompt.includes('in silence')) return turn.say('My last words.');
+      if (!turn.prompt.includes('without posting')) await post(turn);
+      if (ending === 'fails') turn.fail('llm_authentication', 'No such key.');
+      if (ending === 'hangs') await turn.hang();
+      if (ending !== 'loses its server') return;
+      bot.letta.faults.fail(503, { times: 100 });
+      turn.cut();
+    },
+  };
+  const open = shareAgentBot(options);
   beforeEach(async () => {
     ending = 'ends';
-    const post = answering('Here you are.');
-    bot = await startAgentBot({
-      async script(turn) {
-        if (turn.prompt.includes('into nowhere'))
-          return turn.callTool('discord_send', { channelId: '1', message: 'Hm.' });
-        if (turn.prompt.includes('in silence')) return turn.say('My last words.');
-        if (!turn.prompt.includes('without posting')) await post(turn);
-        if (ending === 'fails') turn.fail('llm_authentication', 'No such key.');
-        if (ending === 'hangs') await turn.hang();
-        if (ending !== 'loses its server') return;
-        bot.letta.faults.fail(503, { times: 100 });
-        turn.cut();
-      },
-    });
+    bot = await open();
     await settleAgent(bot);
   });
   afterEach(() => bot[Symbol.asyncDispose]());
@@ -66,6 +75,8 @@ describe('relay: an agent that fails', () => {
   });
 
   it('is not said to have failed when it had posted before its server was lost for good', async () => {
+    bot = await startAgentBot(options);
+    await settleAgent(bot);
     ending = 'loses its server';
     const before = said().length;
     await bot.says(bot.alice, `${bot.bot} hello`);

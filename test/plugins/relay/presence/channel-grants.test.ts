@@ -1,12 +1,13 @@
 import { expect } from 'chai';
-import { type AgentBot, answering, letIn, settleAgent, startAgentBot } from '../harness.js';
+import { type AgentBot, answering, letIn, settleAgent, shareAgentBot } from '../harness.js';
 
 const HOUR_MS = 60 * 60_000;
 
 describe('relay: nothing reaches an agent from a channel that it has not been let into', () => {
   let bot: AgentBot;
+  const open = shareAgentBot({ script: answering('Noted.') });
   beforeEach(async () => {
-    bot = await startAgentBot({ script: answering('Noted.') });
+    bot = await open();
   });
   afterEach(() => bot[Symbol.asyncDispose]());
   const later = async (ms: number) => {

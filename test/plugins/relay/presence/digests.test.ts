@@ -1,13 +1,14 @@
 import { PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type AgentBot, letIn, startAgentBot } from '../harness.js';
+import { type AgentBot, letIn, shareAgentBot } from '../harness.js';
 
 const HOUR_MS = 60 * 60_000;
 
 describe('relay: a digest', () => {
   let bot: AgentBot;
+  const open = shareAgentBot({ script: (turn) => turn.say('Read.') });
   beforeEach(async () => {
-    bot = await startAgentBot({ script: (turn) => turn.say('Read.') });
+    bot = await open();
     await letIn(bot);
     await bot.admin('!relay mode digest');
   });

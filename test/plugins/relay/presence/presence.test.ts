@@ -1,14 +1,24 @@
 import { PersonalDataStore } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ChannelType } from 'discord.js';
-import { type AgentBot, answering, letIn, settleAgent, startAgentBot } from '../harness.js';
+import {
+  type AgentBot,
+  type AgentBotOptions,
+  answering,
+  letIn,
+  settleAgent,
+  shareAgentBot,
+  startAgentBot,
+} from '../harness.js';
 
 const HOUR_MS = 60 * 60_000;
 
 describe('relay: events that are not addressed to an agent', () => {
   let bot: AgentBot;
+  const options: AgentBotOptions = { script: answering('Noted.') };
+  const open = shareAgentBot(options);
   beforeEach(async () => {
-    bot = await startAgentBot({ script: answering('Noted.') });
+    bot = await open();
   });
   afterEach(() => bot[Symbol.asyncDispose]());
   const config = (setting: string) => bot.admin(`!relay config ${setting}`);
@@ -77,6 +87,7 @@ describe('relay: events that are not addressed to an agent', () => {
 
   it('quietHours and timeZone: is less while hours are quiet', async () => {
     // The clock starts at midnight (UTC).
+    bot = await startAgentBot(options);
     await letIn(bot);
     await config('quietHours 23:00-06:00');
     await bot.admin('!relay mode always');
@@ -120,6 +131,8 @@ describe('relay: events that are not addressed to an agent', () => {
   });
 
   it('wakesPerDay: are the wake-ups that were planned, as many as there may be', async () => {
+    // The clock starts at midnight (UTC).
+    bot = await startAgentBot(options);
     await letIn(bot);
     expect(await bot.admin('!relay wake "every day 9:00" Say good morning')).to.match(/^Wake-up 1: `aurora` is woken/);
     await later(8 * HOUR_MS);
@@ -203,8 +216,9 @@ describe('relay: events that are not addressed to an agent', () => {
 
 describe('relay: messages that change while they wait', () => {
   let bot: AgentBot;
+  const open = shareAgentBot({ script: (turn) => turn.say('Done.') });
   beforeEach(async () => {
-    bot = await startAgentBot({ script: (turn) => turn.say('Done.') });
+    bot = await open();
     await letIn(bot);
     await bot.admin('!relay pause');
   });

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { type AgentBot, letIn, settleAgent, startAgentBot } from '../harness.js';
+import { type AgentBot, letIn, settleAgent, shareAgentBot } from '../harness.js';
 
 describe('relay: settings of what an agent is told, and shown doing', () => {
   let bot: AgentBot;
+  const open = shareAgentBot({ script: (turn) => turn.say('Done.') });
   beforeEach(async () => {
-    bot = await startAgentBot({ script: (turn) => turn.say('Done.') });
+    bot = await open();
   });
   afterEach(() => bot[Symbol.asyncDispose]());
   const config = (setting: string) => bot.admin(`!relay config ${setting}`);

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
-import { type AgentBot, letIn, startAgentBot } from '../harness.js';
+import { type AgentBot, letIn, shareAgentBot } from '../harness.js';
 
 describe('relay: settings of the queue and of time limits', () => {
   let bot: AgentBot;
   let hanging = false;
+  const open = shareAgentBot({ script: (turn) => (hanging ? turn.hang() : turn.say('Done.')) });
   beforeEach(async () => {
     hanging = false;
-    bot = await startAgentBot({ script: (turn) => (hanging ? turn.hang() : turn.say('Done.')) });
+    bot = await open();
     await letIn(bot);
   });
   afterEach(() => bot[Symbol.asyncDispose]());
