@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 
 /** Files of tests that may import modules that no package exports: algorithms, and the harnesses around them. Lower it with each that goes. */
-const MOST = 66;
+const MOST = 65;
 
 const INTERNAL = /['"]@cinnabar\/(?:(?:plugin-[a-z-]+|sdk|local-[a-z]+)\/dist\/|core\/(?:internal|dist))/;
 

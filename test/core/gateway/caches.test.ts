@@ -1,10 +1,13 @@
-import { dropIdleDirectMessages } from '@cinnabar/core/internal/gateway/caches';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { expect } from 'chai';
+import sinon from 'sinon';
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 describe('the message cache of discord.js', () => {
+  afterEach(() => sinon.restore());
+
   it('is between 64 and 128 of the newest messages of a channel, the oldest first', async () => {
     await using host = await createTestHost({ plugins: ['ai'] });
     const said = Array.from({ length: 300 }, (_, number) => host.alice.say(host.general, `message ${number}`).id);
@@ -40,19 +43,32 @@ describe('the message cache of discord.js', () => {
   });
 
   it('is no direct message channel that has been idle for a day, when there are many; it comes back with the next message', async () => {
+    const intervals = sinon.spy(globalThis, 'setInterval');
     await using host = await createTestHost({ plugins: ['ai'] });
+    intervals.restore();
+    const hourly = intervals.getCalls().flatMap(({ args: [task, ms] }) => (ms === HOUR_MS ? [task] : []));
+    /** What the bot does each hour, at that time of the computer's clock. */
+    const sweepAt = (now: number) => {
+      const time = sinon.stub(Date, 'now').returns(now);
+      for (const task of hourly) task();
+      time.restore();
+    };
     const dm = host.alice.openDm(host.application);
     host.alice.say(dm, 'hello');
     await host.settled();
+    const { cache } = host.client.channels;
     const now = host.clock.now();
-    dropIdleDirectMessages(host.client, now + 2 * DAY_MS);
-    dropIdleDirectMessages(host.client, now, 0);
-    expect(host.client.channels.cache.has(dm.id)).to.equal(true);
-    dropIdleDirectMessages(host.client, now + 2 * DAY_MS, 0);
-    expect(host.client.channels.cache.has(dm.id)).to.equal(false);
+    sweepAt(now + 2 * DAY_MS);
+    const channel = cache.get(dm.id);
+    if (channel === undefined) throw new Error('it is not kept among few');
+    for (let other = 0; other < 1_000; other += 1) cache.set(`${other}`, channel);
+    sweepAt(now);
+    expect(cache.has(dm.id)).to.equal(true);
+    sweepAt(now + 2 * DAY_MS);
+    expect(cache.has(dm.id)).to.equal(false);
     host.alice.say(dm, 'hello again');
     await host.settled();
-    expect(host.client.channels.cache.has(dm.id)).to.equal(true);
+    expect(cache.has(dm.id)).to.equal(true);
   });
 });
 
