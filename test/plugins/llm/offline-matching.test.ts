@@ -140,7 +140,7 @@ describe('llm offline: matching', () => {
         const said = example.replace('{name}', () => name).replace('{role}', () => role);
         expect(await read(said)).to.deep.equal([`join ${JSON.stringify({ name, role })}`]);
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 

@@ -210,7 +210,7 @@ describe('persona: character cards', () => {
         fc.asyncProperty(anyFile, async (file) => {
           expect(await take(file)).to.match(/is here now|character card|This file|This image/);
         }),
-        { numRuns: 40 },
+        { numRuns: 20 },
       );
     });
   });

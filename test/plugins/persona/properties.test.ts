@@ -96,7 +96,7 @@ describe('persona: whatever the model plans', () => {
       fc.asyncProperty(fc.array(anyAnswer, { minLength: 1, maxLength: 6 }), async (given) =>
         expectBounded(await run(given)),
       ),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 
