@@ -9,10 +9,10 @@ describe('the audit of a guild', () => {
     await using host = await createTestHost({ plugins: [] });
     const audit = host.resolve(AuditLog);
     audit.record({ actor: actor('admin'), act: 'ban @alice', outcome: 'done' });
-    for (let n = 0; n < 400; n += 1) audit.record({ actor: actor('alice'), act: `unban ${n}`, outcome: 'denied' });
+    for (let n = 0; n < 150; n += 1) audit.record({ actor: actor('alice'), act: `unban ${n}`, outcome: 'denied' });
     audit.record({ actor: actor('admin'), act: 'kick @alice', outcome: 'done' });
     const acts = (await audit.recent('1', 300)).map(({ act }) => act);
-    expect(acts.slice(0, 2)).to.deep.equal(['kick @alice', 'unban 399']);
+    expect(acts.slice(0, 2)).to.deep.equal(['kick @alice', 'unban 149']);
     expect(acts).to.include('ban @alice').and.have.length(102);
   });
 

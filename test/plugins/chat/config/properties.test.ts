@@ -58,7 +58,7 @@ describe('chat: laying configuration together', () => {
         const from = (path: string) => (path in c ? 'c' : path in b ? 'b' : path in a ? 'a' : 'default');
         for (const [path, at] of Object.entries(origin)) expect(at.split(':')[0], path).to.equal(from(path));
       }),
-      { numRuns: 50 },
+      { numRuns: 25 },
     );
   });
 
@@ -76,7 +76,7 @@ describe('chat: laying configuration together', () => {
         expect(config.truncateToTokens).to.be.below(config.maxContextTokens);
         expect(Object.keys(origin)).to.have.members(PATHS);
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 
@@ -96,7 +96,7 @@ describe('chat: laying configuration together', () => {
         if (model !== before.get('continuationModel') && !(Array.isArray(allowed) && allowed.includes('*')))
           expect(allowed).to.include(model);
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 
@@ -125,7 +125,7 @@ describe('chat: laying configuration together', () => {
         const { problems } = await effective({ pins: [pin] });
         for (const problem of problems) expect(problem).to.match(/^pin 1:\d+: /);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

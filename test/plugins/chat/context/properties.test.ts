@@ -7,7 +7,7 @@ type BuiltContext = Awaited<ReturnType<typeof build>>;
 type ToolRecord = ReturnType<typeof calledAfter>;
 type HistoryMessage = ReturnType<typeof said>;
 
-const RUNS = { numRuns: 80 };
+const RUNS = { numRuns: 40 };
 const SYSTEM = 'Rules. '.repeat(60);
 
 const words = fc.oneof(

@@ -32,7 +32,7 @@ describe('chat context: the window', () => {
       ] as const) {
         const channel = createChannel({ config: { recencyWindow: 20, rollingThreshold, cache } });
         const seen: number[] = [];
-        for (let count = 20; count <= 120; count++) {
+        for (let count = 20; count <= 80; count++) {
           const { facts } = await channel.activate(chat(count));
           seen.push(facts.messages);
           expect(facts.windowRule).to.contain(`at most ${most}`);

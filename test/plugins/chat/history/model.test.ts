@@ -117,7 +117,7 @@ describe('chat history: whatever happens in whatever order', () => {
           expect((await room.read(channel)).restCalls).to.equal(0);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 

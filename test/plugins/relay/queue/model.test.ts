@@ -76,7 +76,7 @@ describe('a queue to which anything happens', () => {
         await using _ = run.town;
         expect(problemsOf(run)).to.deep.equal([]);
       }),
-      { numRuns: 60, includeErrorInReport: true },
+      { numRuns: 30, includeErrorInReport: true },
     );
   });
 });
