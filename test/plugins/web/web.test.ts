@@ -1,7 +1,8 @@
 import { request } from 'node:http';
-import { createTestHost, type TestHost } from '@cinnabar/core/testing';
+import { createTestHost, type TestHost, type TestHostOptions } from '@cinnabar/core/testing';
 import { AuditLog, definePlugin, PersonalDataStore, UserError, WebServer, webAct, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { useSharedHost } from '../../support/shared-host.js';
 import { openBrowser } from './browser.js';
 
 const SCRIPT = '<script>alert(1)</script>';
@@ -47,8 +48,8 @@ const garden = definePlugin({
   },
 });
 
-const start = (options: Partial<Parameters<typeof createTestHost>[0]> = {}) =>
-  createTestHost({ plugins: ['admin', 'web', garden], env: { CINNABAR_WEB: '0' }, printErrors: false, ...options });
+const GARDEN: TestHostOptions = { plugins: ['admin', 'web', garden], env: { CINNABAR_WEB: '0' }, printErrors: false };
+const start = (options: Partial<TestHostOptions> = {}) => createTestHost({ ...GARDEN, ...options });
 
 const beds = (host: TestHost) => `/api/pages/garden/beds?guild=${host.guild.id}`;
 const water = (host: TestHost) => `/api/pages/garden/beds/acts/water?guild=${host.guild.id}`;
@@ -70,8 +71,10 @@ async function readBook(browser: ReturnType<typeof openBrowser>): Promise<Readon
 }
 
 describe('web: the book', () => {
+  const open = useSharedHost(() => GARDEN);
+
   it('is public, and each of its links leads to a page, an image or a heading', async () => {
-    await using host = await start();
+    await using host = await open();
     const browser = openBrowser(host);
     expect(await browser.get('/docs')).to.deep.include({ status: 308 });
     const book = await readBook(browser);
@@ -87,7 +90,7 @@ describe('web: the book', () => {
   });
 
   it('has nothing else, and nothing from outside of its folder', async () => {
-    await using host = await start();
+    await using host = await open();
     const browser = openBrowser(host);
     for (const path of ['/docs/nothing', '/docs/../package.json', '/docs/%2e%2e/index', '/docs/..%2f..%2fpackage.json'])
       expect((await browser.send(path)).status, path).not.to.equal(500);
@@ -241,8 +244,10 @@ describe('web: pages', () => {
 });
 
 describe('web: what does not come from its own pages', () => {
+  const open = useSharedHost(() => GARDEN);
+
   it('changes nothing: without the token of the session, or from another origin', async () => {
-    await using host = await start();
+    await using host = await open();
     const browser = openBrowser(host);
     await browser.signIn(host.you.id);
     expect((await browser.act(water(host), { times: 1 }, { 'x-csrf-token': 'guess' })).status).to.equal(403);
@@ -255,7 +260,7 @@ describe('web: what does not come from its own pages', () => {
   });
 
   it('is refused under another name of the machine', async () => {
-    await using host = await start();
+    await using host = await open();
     const { port } = new URL(openBrowser(host).url);
     const status = await new Promise((resolve, reject) => {
       request({ port, host: '127.0.0.1', path: '/api/session', headers: { host: 'evil.example' } }, ({ statusCode }) =>
@@ -268,7 +273,7 @@ describe('web: what does not come from its own pages', () => {
   });
 
   it('reads no file outside of the pages, follows no redirect, and takes no endless body', async () => {
-    await using host = await start();
+    await using host = await open();
     const browser = openBrowser(host);
     await browser.signIn(host.you.id);
     for (const path of [
@@ -287,7 +292,7 @@ describe('web: what does not come from its own pages', () => {
   });
 
   it('finds strict headers on every answer, and words of people only as text', async () => {
-    await using host = await start();
+    await using host = await open();
     const browser = openBrowser(host);
     await browser.signIn(host.you.id);
     for (const path of ['/', '/api/session', beds(host), '/api/nothing']) {
