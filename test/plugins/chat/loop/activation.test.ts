@@ -1,14 +1,22 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import { type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
+import { say, scriptedLlm } from '@cinnabar/local-models';
 import { Random } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { inNewGuild } from '../../../support/new-guild.js';
 
 describe('chat: what it answers unasked', () => {
+  const llm = scriptedLlm(() => say('Here I am.'));
+  let shared: TestHost;
   let host: TestHost;
-  let llm: ScriptedLlm;
+  /** Number of the model's requests before the test. */
+  let earlier: number;
+  before(async () => {
+    shared = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm] });
+  });
+  after(() => shared[Symbol.asyncDispose]());
   beforeEach(async () => {
-    llm = scriptedLlm(() => say('Here I am.'));
-    host = await createTestHost({ plugins: ['admin', 'ai', 'chat', llm] });
+    host = await inNewGuild(shared);
+    earlier = llm.requests.length;
   });
   afterEach(() => host[Symbol.asyncDispose]());
 
@@ -20,7 +28,7 @@ describe('chat: what it answers unasked', () => {
   const says = async (text: string) => {
     host.alice.say(host.general, text);
     await host.settled();
-    return llm.requests.length;
+    return llm.requests.length - earlier;
   };
   const otherBot = () => {
     const other = host.discord.createApplication({ name: 'Other', owner: host.you });
@@ -63,7 +71,7 @@ describe('chat: what it answers unasked', () => {
     } finally {
       random.next = next;
     }
-    expect(llm.requests).to.have.length(2);
+    expect(llm.requests).to.have.length(earlier + 2);
   });
 
   it('is what a pinned message of the channel says, and no more once it is unpinned', async () => {
@@ -83,7 +91,7 @@ describe('chat: what it answers unasked', () => {
       other.say(host.general, `${host.bot} and you?`);
       await host.settled();
       await host.advance(2_000);
-      return llm.requests.length;
+      return llm.requests.length - earlier;
     };
     host.alice.say(host.general, 'Talk to each other');
     await host.settled();
@@ -100,7 +108,7 @@ describe('chat: what it answers unasked', () => {
     const other = otherBot();
     other.say(host.general, 'I am a bot');
     await host.settled();
-    expect(llm.requests).to.have.length(0);
+    expect(llm.requests).to.have.length(earlier);
     await set('replyOnRandom', '0');
     await set('botChainLength', '0');
     const before = llm.requests.length;

@@ -1,14 +1,19 @@
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalMessage } from '@cinnabar/local-discord';
-import { type ScriptedLlm, say, scriptedLlm } from '@cinnabar/local-models';
+import { say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
+import { inNewGuild } from '../../../support/new-guild.js';
 
 describe('chat: `m`', () => {
+  const llm = scriptedLlm((prompt) => say(prompt.text.includes('long') ? `${'A long answer. '.repeat(200)}` : 'Fine.'));
+  let shared: TestHost;
   let host: TestHost;
-  let llm: ScriptedLlm;
+  before(async () => {
+    shared = await createTestHost({ plugins: ['accounts', 'admin', 'ai', 'chat', llm] });
+  });
+  after(() => shared[Symbol.asyncDispose]());
   beforeEach(async () => {
-    llm = scriptedLlm((prompt) => say(prompt.text.includes('long') ? `${'A long answer. '.repeat(200)}` : 'Fine.'));
-    host = await createTestHost({ plugins: ['accounts', 'admin', 'ai', 'chat', llm] });
+    host = await inNewGuild(shared);
   });
   afterEach(() => host[Symbol.asyncDispose]());
 
@@ -114,12 +119,13 @@ describe('chat: `m`', () => {
   });
 
   it('changes an answer for another member only for a moderator', async () => {
+    const before = llm.requests.length;
     await says(host.alice, '!ai Hello');
     for (const what of ['delete', 'continue']) {
       await says(host.bob, `!m ${what}`);
       expect(texts().at(-1)).to.match(/^That answer was not for you/);
     }
-    expect(llm.requests).to.have.length(1);
+    expect(llm.requests).to.have.length(before + 1);
     await says(host.you, '!m delete');
     expect(texts()).to.not.include('Fine.');
   });
