@@ -14,7 +14,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { ComponentType } from 'discord.js';
-import { inNewGuild } from '../../support/new-guild.js';
+import { inNewGuild } from '../../support/shared-host.js';
 
 export interface Harness extends AsyncDisposable {
   readonly host: TestHost;

@@ -7,7 +7,7 @@ import {
   startLettaStandIn,
 } from '@cinnabar/local-letta';
 import { createManualClock } from '@cinnabar/sdk/testing';
-import { inNewGuild } from '../../support/new-guild.js';
+import { inNewGuild } from '../../support/shared-host.js';
 
 export interface AgentBotOptions
   extends Partial<Pick<TestHostOptions, 'world' | 'dataDir' | 'env' | 'permissions' | 'clock'>> {
@@ -96,6 +96,9 @@ function botOn(host: TestHost, letta: LettaStandIn, dispose: () => Promise<void>
   };
   return {
     ...host,
+    get log() {
+      return host.log;
+    },
     letta,
     quiet,
     async admin(text, where = host.general) {

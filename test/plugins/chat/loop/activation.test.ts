@@ -2,7 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import { say, scriptedLlm } from '@cinnabar/local-models';
 import { Random } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { inNewGuild } from '../../../support/new-guild.js';
+import { inNewGuild } from '../../../support/shared-host.js';
 
 describe('chat: what it answers unasked', () => {
   const llm = scriptedLlm(() => say('Here I am.'));

@@ -2,7 +2,7 @@ import { createTestHost, type TestHost } from '@cinnabar/core/testing';
 import type { LocalMessage } from '@cinnabar/local-discord';
 import { say, scriptedLlm } from '@cinnabar/local-models';
 import { expect } from 'chai';
-import { inNewGuild } from '../../../support/new-guild.js';
+import { inNewGuild } from '../../../support/shared-host.js';
 
 describe('chat: `m`', () => {
   const llm = scriptedLlm((prompt) => say(prompt.text.includes('long') ? `${'A long answer. '.repeat(200)}` : 'Fine.'));
