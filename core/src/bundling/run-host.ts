@@ -8,7 +8,7 @@ import type { tryPlugin } from '../plugins/check/trial.js';
 import type { recordDeclarations } from '../plugins/install/record-declarations.js';
 import * as codeCache from '../process/code-cache.js';
 import * as sourceMaps from '../process/source-maps.js';
-import { useStartFlags, useUsualFlags } from '../process/start-flags.js';
+import { holdYoungGeneration, releaseYoungGeneration } from '../process/young-generation.js';
 import { areFoldersSame, type Built, CORE, findBuilt, forgetBuilt, WORKSPACE } from './built.js';
 
 /** The host, as the launcher sees it. */
@@ -71,7 +71,7 @@ export function openHostBundle(dir: string, { runsBot, onUnusable }: HostBundleO
 
 function runHostBundle(dir: string, built: Built, runsBot: boolean): HostBundle {
   for (const flag of FLAGS) setFlagsFromString(flag);
-  if (runsBot) useStartFlags();
+  if (runsBot) holdYoungGeneration();
   const file = join(dir, built.script);
   const run = codeCache.runCached(readFileSync(file), file);
   sourceMaps.mapStackFrames(file, () => JSON.parse(readFileSync(`${file}.map`, 'utf8')));
@@ -94,7 +94,7 @@ function runHostBundle(dir: string, built: Built, runsBot: boolean): HostBundle 
       exports.runCommandLine(args, {
         ...builtPlugins(),
         onReady() {
-          useUsualFlags();
+          releaseYoungGeneration();
           void codeCache.saveCodeCaches();
         },
       }),

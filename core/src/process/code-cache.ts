@@ -3,7 +3,7 @@ import { constants, readFileSync } from 'node:fs';
 import { access, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
-import { underUsualFlags } from './start-flags.js';
+import { underUsualFlags } from './young-generation.js';
 
 /** Scripts that ran without a code cache, by the path of their cache file. */
 const uncached = new Map<string, { readonly script: Script; readonly key: Buffer }>();

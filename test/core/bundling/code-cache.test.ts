@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCached, saveCodeCaches } from '@cinnabar/core/internal/process/code-cache';
 import { mapStackFrames } from '@cinnabar/core/internal/process/source-maps';
-import { useStartFlags, useUsualFlags } from '@cinnabar/core/internal/process/start-flags';
+import { holdYoungGeneration, releaseYoungGeneration } from '@cinnabar/core/internal/process/young-generation';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
 
@@ -32,17 +32,17 @@ describe('V8’s code cache', () => {
     expect(readFileSync(cache)).to.not.deep.equal(kept);
   });
 
-  it('is the same during a start, when V8 runs under other flags', async () => {
+  it('is the same while the young generation is held small, as during a start', async () => {
     using folder = makeFolder();
     const [file, cache] = [join(folder.path, 'a.cjs'), join(folder.path, 'a.v8')];
-    useStartFlags();
+    holdYoungGeneration();
     expect(value(one, file)).to.equal('one');
-    useUsualFlags();
+    releaseYoungGeneration();
     await saveCodeCaches();
     const kept = readFileSync(cache);
-    useStartFlags();
+    holdYoungGeneration();
     expect(value(one, file)).to.equal('one');
-    useUsualFlags();
+    releaseYoungGeneration();
     // V8's output differs each time, but Node writes the file only when the existing cache was refused.
     await saveCodeCaches();
     expect(readFileSync(cache)).to.deep.equal(kept);
@@ -87,18 +87,18 @@ describe('V8’s code cache', () => {
 });
 
 describe('the young generation', () => {
-  it('does not grow during a start, and does afterwards', () => {
+  it('does not grow while it is held, and does afterwards', () => {
     // Runs in a separate process, because the heap of the tests' process is too large.
     const code = `
       import { getHeapSpaceStatistics } from 'node:v8';
-      import { useStartFlags, useUsualFlags } from '@cinnabar/core/internal/process/start-flags';
+      import { holdYoungGeneration, releaseYoungGeneration } from '@cinnabar/core/internal/process/young-generation';
       const sizeAfterWork = () => {
         const kept = Array.from({ length: 300_000 }, (_, at) => ({ at }));
         return kept.length && getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size;
       };
-      useStartFlags();
+      holdYoungGeneration();
       const held = sizeAfterWork();
-      useUsualFlags();
+      releaseYoungGeneration();
       console.log(JSON.stringify([held, sizeAfterWork()]));`;
     const cwd = dirname(fileURLToPath(import.meta.url));
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', code], { cwd, encoding: 'utf8' });
