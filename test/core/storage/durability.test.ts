@@ -5,9 +5,9 @@ describe('storage whose process is killed', () => {
   it('loses no acknowledged write and always opens', async function () {
     this.timeout(60_000);
     const seed = Date.now() % 1_000_000;
-    const { counts, violations } = await settingsCampaign({ seed, rounds: 3, log: () => undefined });
+    const { counts, violations } = await settingsCampaign({ seed, rounds: 6, log: () => undefined });
     expect(violations, `seed ${seed}`).to.deep.equal([]);
-    expect(counts.kills).to.equal(3);
+    expect(counts.kills).to.equal(6);
     expect(counts.acknowledged, `seed ${seed}`).to.be.greaterThan(0);
   });
 });
