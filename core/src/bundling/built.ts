@@ -12,10 +12,10 @@ export const WORKSPACE = join(CORE, '..');
 export const IS_SOURCE_TREE = existsSync(join(CORE, 'src'));
 /** Where the source tree has its bundle. */
 export const BUNDLE_DIR = join(CORE, 'dist', 'bundle');
-/** Where the bundle is. Of installed packages not with them: the bot may write only to its data folder, and other bots may use the same packages. */
+/** The folder of the bundle. That of installed packages is in the cache: the bot may write only to its data folder, and other bots may use the same packages. */
 export const bundleDirOf = (buildCacheDir: string): string =>
   IS_SOURCE_TREE ? BUNDLE_DIR : join(buildCacheDir, 'host');
-/** Where the bundles of plugins are that were built with the host. Those of installed packages are beside its bundle, as those of the first start. */
+/** The folder of the plugin bundles that were built with a host bundle. For installed packages it is the folder that the first start uses, beside the host bundle. */
 export const builtPluginsIn = (dir: string): string =>
   IS_SOURCE_TREE ? join(dir, 'plugins') : join(dir, '..', 'plugins');
 export const recordIn = (dir: string): string => join(dir, 'built.json');

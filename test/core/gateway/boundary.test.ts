@@ -7,7 +7,7 @@ import { readLogs } from '../../support/log-files.js';
 
 const MINUTE_MS = 60_000;
 
-/** A plugin that records what it hears, and does what it is told to. */
+/** A plugin that records the content of each message, then calls `act` with it. @returns the plugin, and the recorded contents */
 function listener(id: string, act: (content: string) => unknown) {
   const heard: string[] = [];
   const plugin = definePlugin({
