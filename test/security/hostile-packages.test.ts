@@ -70,7 +70,9 @@ describe('security: hostile packages', () => {
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns';
+import { createRequire } from 'node:module';
 import { connect, createServer } from 'node:net';
+const { interceptors } = createRequire(process.argv[1])('undici');
 fetch('http://127.0.0.1:${server.port}/').catch(() => undefined);
 const attempt = (act) => { try { return String(act()); } catch (error) { return error.code; } };
 const tried = [
@@ -82,11 +84,12 @@ const tried = [
   attempt(() => createServer().listen(0)),
   attempt(() => createSocket('udp4')),
   attempt(() => lookup('localhost', () => undefined)),
+  attempt(() => interceptors.dns()(() => true)({ origin: 'http://localhost', path: '/', method: 'GET' }, {})),
   Object.keys(process.env).join(),
 ].join(' ');`;
     registry.add(pluginTarball({ id: 'curious', imports, manifest: 'description: tried' }));
     const { offer } = await packages.prepare('cinnabar-plugin-curious');
-    expect(offer.declared.description.trim()).to.equal(Array(8).fill('ERR_ACCESS_DENIED').join(' '));
+    expect(offer.declared.description.trim()).to.equal(Array(9).fill('ERR_ACCESS_DENIED').join(' '));
     expect(asked).to.equal(0);
   });
 
