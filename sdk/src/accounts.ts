@@ -90,9 +90,9 @@ export interface SentRequest {
   readonly charge: Charge;
   /** Number of previous requests of the same piece of work. */
   readonly index: number;
-  /** Milliseconds since 1970. */
+  /** When the request was sent, in milliseconds since 1970. */
   readonly at: number;
-  /** The question; `undefined` when it is not known. */
+  /** The model that the request went to; `undefined` when it is not known. */
   readonly model: { readonly provider: string; readonly model: string } | undefined;
   readonly request: LlmRequest;
 }
@@ -108,9 +108,9 @@ export interface Accounts {
    */
   check(actor: Actor, limits?: BudgetLimits, most?: Amount): Promise<Decision>;
   /**
-   * The same, and makes a reservation until it is released: of concurrent pieces of work at most one can exceed a budget. A reservation that is not released
+   * Like `check`, and reserves `most` until it is released: of concurrent pieces of work at most one can exceed a budget. A reservation that is not released
    * ends after 15 minutes.
-   * @param most what the work can use at most (`mostOf`)
+   * @param most the maximum use of the work (`mostOf`)
    */
   reserve(actor: Actor, most: Amount, limits?: BudgetLimits): Promise<Reservation>;
   /** Adds a receipt to the sums of its day (UTC), and stores it for `!why`. Resolves once it is written. */
@@ -135,7 +135,7 @@ export const NO_USAGE: BilledUsage = {
   cacheCreation1hTokens: 0,
 };
 
-/** US dollars for a usage; what is written to a cache counts, for five minutes or for an hour. */
+/** US dollars for a usage. Tokens written to a cache have separate prices for five minutes and for an hour. */
 export function costOf(usage: Usage, price: ModelPrice): number {
   const { inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens, cacheCreation1hTokens } = addUsage(
     NO_USAGE,
@@ -150,7 +150,7 @@ export function costOf(usage: Usage, price: ModelPrice): number {
   return dollars / MILLION;
 }
 
-/** All tokens: the whole prompt, however it was read, and the answer. */
+/** All tokens: the whole prompt, whether cached or not, and the answer. */
 export function tokensOf({ inputTokens, outputTokens, cacheCreationTokens = 0, cacheReadTokens = 0 }: Usage): number {
   return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
 }
@@ -187,13 +187,13 @@ export function mostOf(promptTokens: number, maxTokens: number, price: ModelPric
   return { tokens: promptTokens + maxTokens, usd: price === undefined ? null : costOf(usage, price) };
 }
 
-/** The sentence for the person who was refused by a budget. */
+/** The sentence for a person whose request a budget refused. */
 export function budgetRefusal({ reasons }: Decision): string {
   const denied = reasons.filter(({ allowed }) => !allowed).map(({ text }) => text);
   return t('I cannot answer at the moment: {reasons}.', { reasons: denied.join('; ') });
 }
 
-/** `12,345`, as the language writes it that is spoken */
+/** A rounded count with the separators of the current language: `12,345`. */
 export function formatCount(number: number): string {
   return Math.round(number).toLocaleString(currentLocale());
 }
@@ -204,7 +204,7 @@ export function formatUsd(usd: number): string {
   return `$${usd >= 0.1 ? usd.toFixed(2) : usd.toPrecision(2)}`;
 }
 
-/** "100 fresh, 30 written (10 for an hour), 820 read, 50 output" */
+/** A usage for people: "100 fresh, 30 written (10 for an hour), 820 read, 50 output". */
 export function usageText(usage: BilledUsage): string {
   const { inputTokens, cacheCreationTokens, cacheCreation1hTokens, cacheReadTokens, outputTokens } = usage;
   const values = {
@@ -219,7 +219,7 @@ export function usageText(usage: BilledUsage): string {
     : t('{fresh} fresh, {written} written ({lasting} for an hour), {read} read, {output} output', values);
 }
 
-/** The small line under an answer, when that is configured. */
+/** The line in small print under an answer, with its usage and cost. */
 export function receiptLine({ usage, cost }: Pick<Receipt, 'usage' | 'cost'>): string {
   return `-# ${usageText(usage)} · ${cost === null ? t('price not known') : formatUsd(cost)}`;
 }

@@ -30,7 +30,7 @@ export type PluginWant =
   | { readonly kind: 'tool'; readonly name: string; readonly risk: Risk }
   | { readonly kind: 'intent' | 'variable' | 'host' | 'service'; readonly name: string };
 
-/** A package before its installation. */
+/** A package as it is presented before its installation. */
 export interface PluginOffer {
   readonly id: string;
   /** The name of the npm package. */
@@ -42,12 +42,12 @@ export interface PluginOffer {
   /** `sha512-…` of the tarball, or of all files where there was none. */
   readonly integrity: string;
   readonly declared: PluginDeclaration;
-  /** Intents that the bot is not connected with, if that is known. */
+  /** Intents that the plugin requires and the bot is not connected with, as far as that is known. */
   readonly missingIntents: readonly string[];
-  /** Commands that exist already: the plugin would not start. */
+  /** Commands of other plugins with the same names: while there are any, the plugin cannot start. */
   readonly clashes: readonly string[];
   readonly dependencies: number;
-  /** With its dependencies. */
+  /** Its size, including its dependencies. */
   readonly bytes: number;
   /** Whole sentences: deprecated, install scripts that do not run … */
   readonly notes: readonly string[];
@@ -109,7 +109,7 @@ export interface PluginPackages {
    */
   prepare(spec: string, onStep?: OnStep): Promise<PreparedPlugin>;
   /**
-   * The same for the newest version of an installed plugin; `undefined` when it is installed already.
+   * Like `prepare`, for the newest version of an installed plugin; `undefined` when that version is installed already.
    * @param spec the id, or the wanted version: `dice2@2.0.0`
    */
   prepareUpdate(spec: string, onStep?: OnStep): Promise<PreparedPlugin | undefined>;
@@ -133,7 +133,7 @@ export function needsConsent({ update, declared }: PluginOffer): boolean {
   return update === undefined || update.wants.length > 0 || declared.incomplete !== undefined;
 }
 
-/** The text before a plugin is installed or updated, as lines of Markdown. */
+/** The text that is shown before a plugin is installed or updated, as lines of Markdown. */
 export function offerLines(offer: PluginOffer): readonly string[] {
   const { declared, update } = offer;
   const text = (value: string | undefined) => visible(oneLine(value ?? '')).slice(0, 300);
@@ -257,8 +257,8 @@ export interface Backups {
   /** @throws UserError that says what is wrong with it, or that there is none with that name */
   verify(name: string, folder?: string): Promise<VerifiedBackup>;
   /**
-   * Verifies it, and reads it from its first byte.
-   * @throws UserError as `verify`, and for one with secrets, which the bot never sends
+   * Verifies a backup and opens it for reading from its first byte.
+   * @throws UserError as `verify`, and for a backup with secrets, which the bot never sends
    */
   open(name: string, folder?: string): Promise<VerifiedBackup & { read(): Readable }>;
   /** Removes this bot's oldest scheduled backups until `keep` are left; others stay. @returns the names of removed ones */

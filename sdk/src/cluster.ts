@@ -6,13 +6,13 @@ import { defineToken } from './token.js';
 export interface ClusterProcess {
   readonly name: string;
   readonly version: string;
-  /** Gives its groups to the others, and takes none. */
+  /** Whether it gives its groups to other processes and takes no new ones. */
   readonly isDraining: boolean;
-  /** Whether it reaches Discord, as far as it knows. */
+  /** Whether it is connected to Discord, by its own report. */
   readonly isConnected: boolean;
   /** In milliseconds since 1970. */
   readonly startedAt: number;
-  /** Whether it restarts or stops with all others; one of an earlier version does not. */
+  /** Whether it restarts or stops together with all others. A process of an earlier version does not. */
   readonly endsWhenAsked: boolean;
   /** The groups that it holds. */
   readonly groups: readonly number[];
@@ -63,14 +63,14 @@ export interface Cluster {
 }
 export const Cluster = defineToken<Cluster>('cinnabar.cluster');
 
-/** A question that a plugin asks in all processes that serve the bot. With one process, it is answered there. */
+/** A query that a plugin sends to all processes that serve the bot. With one process, it is answered locally. */
 export interface QuestionDefinition<B, T> {
   /** Unique within the plugin: lower case letters, digits and `-`. */
   readonly name: string;
   /** Both are checked when they come from another process, which may run another version. */
   readonly input: z.ZodType<B>;
   readonly answer: z.ZodType<T>;
-  /** Deadline for the answers of other processes. @default 10,000 */
+  /** Deadline for the answers of other processes, in milliseconds. @default 10,000 */
   readonly deadlineMs?: number;
   /** Answers for the servers that this process has in `client.guilds`. Its effects happen at most once. @param signal aborts when the plugin stops */
   run(input: B, signal: AbortSignal): T | Promise<T>;
@@ -100,7 +100,7 @@ export interface ProcessAnswers<T> {
 }
 
 export interface Answers<T> {
-  /** This process's answer is the first. */
+  /** The first answer is that of this process. */
   readonly answers: readonly T[];
   /** Parts of the bot that have not answered in time. */
   readonly missing: number;

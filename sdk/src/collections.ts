@@ -23,10 +23,10 @@ export interface CollectionDefinition<
    */
   readonly personal?: PersonalFields | 'handled' | 'none';
   /**
-   * Where several processes share the servers among them, `entries` and `watch` of each contain the documents of its own servers: by the guild, member, channel
-   * or role of their key, otherwise by a `guildId` at the top of the document, or in its `actor`; documents without one belong to one of the processes. `true`
-   * when all processes need all documents, such as tokens: then an entry must not be treated as work for this process. `false` when one process may have all
-   * documents although they name channels or guilds: `cinnabar check` warns about such documents without a `guildId`.
+   * With several processes, `entries` and `watch` of each contain the documents of its own servers: by the guild, member, channel or role of their key,
+   * otherwise by a `guildId` at the top of the document, or in its `actor`; documents without one belong to one of the processes. `true` when all processes
+   * need all documents, such as tokens: then an entry must not be treated as work for this process. `false` when one process may have all documents although
+   * they name channels or guilds: `cinnabar check` warns about such documents without a `guildId`.
    */
   readonly shared?: boolean;
 }
@@ -48,7 +48,7 @@ export interface PersonalFields {
   readonly forget?: PersonalPart['withoutPerson'];
 }
 
-/** Methods, so that a function's parameter can name only the part of a document that it needs. */
+/** Declared as methods, so that a function's parameter may name only the part of a document that the function needs. */
 interface PersonalPart {
   ownersOf(part: object): readonly string[];
   shownTo(part: object, userId: string): unknown;
@@ -56,7 +56,7 @@ interface PersonalPart {
 }
 export type CollectionDefinitions = Readonly<Record<string, CollectionDefinition>>;
 
-/** One document. Writes are validated, serialised per document, and saved before they resolve. */
+/** One document. Writes are validated, serialised per document, and durable when they resolve. */
 export interface Document<T> {
   /** `undefined` when it was never saved. */
   find(): Promise<T | undefined>;
@@ -107,7 +107,7 @@ export const Files = defineToken<Files>('cinnabar.files');
 export interface PersonalData {
   export(userId: string): Promise<unknown>;
   forget(userId: string): Promise<void>;
-  /** Data of a person that remain after that, and why, as a clause for people: "that calls were made, without their words, in the audit". */
+  /** Data of a person that remain after `forget`, and why, as a clause for people: "that calls were made, without their words, in the audit". */
   readonly stays?: readonly string[];
 }
 
@@ -117,7 +117,7 @@ export interface PersonalDataStore {
   export(userId: string): Promise<Readonly<Record<string, unknown>>>;
   /** Deletes all of it. Returns how many documents were deleted. */
   forget(userId: string): Promise<number>;
-  /** Data of a person that remain after that, and why. */
+  /** Data of a person that remain after `forget`, and why. */
   stays(): readonly string[];
 }
 export const PersonalDataStore = defineToken<PersonalDataStore>('cinnabar.personal-data');

@@ -25,8 +25,8 @@ export interface ReplyBody {
   readonly components?: MessageReplyOptions['components'];
   readonly files?: MessageReplyOptions['files'];
   /**
-   * Whether the program writes about itself: then no model reads it. By default the manifest's `administrative` decides for answers to commands; in a turn an
-   * answer counts as the responder's own text unless this is set.
+   * Whether the text is a notice: then no model reads it. By default the manifest's `administrative` decides for answers to commands; in a turn an answer
+   * counts as the responder's own text unless this is set.
    */
   readonly notice?: boolean;
   /** Only the caller sees it, if Discord supports that (slash); by default the command's `ephemeral`. */
@@ -51,8 +51,8 @@ export interface CommandContext {
   /** The first call answers, later ones follow up. Long text is split without breaking fences. */
   reply(reply: Reply): Promise<Message>;
   /**
-   * For answers that are sent without `reply`. While one is on its way, the command does not count as interrupted, so that its caller is not told so after they
-   * have read the answer. Returns `message`.
+   * Tracks an answer that is sent without `reply`: while it is on its way, the command does not count as interrupted, so that no report of an interruption
+   * follows the answer. Returns `message`.
    * @example await ctx.sending(channel.send({ content }));
    */
   sending<P extends Promise<unknown>>(message: P): P;
@@ -83,7 +83,7 @@ interface CommandBase {
   readonly access?: AccessPolicy;
   /** Hybrid by default; `prefix` or `slash` restricts it to one. */
   readonly surface?: 'both' | 'prefix' | 'slash';
-  /** Longer help, in Markdown. */
+  /** Longer help, in Markdown, for `help COMMAND`. */
   readonly help?: string;
 }
 
@@ -152,7 +152,7 @@ export interface CommandInfo {
 export interface ExplainedCommand {
   readonly command: CommandInfo;
   readonly decision: Decision;
-  /** How long it has to wait although it is allowed: it was used too often. */
+  /** Set when the command is allowed but on cooldown: how long the actor has to wait. */
   readonly cooldown?: DecisionReason;
 }
 
@@ -176,14 +176,14 @@ export interface Commands {
   /** Whether a plugin has a command or group of this name or alias (one word), switched on or not. */
   has(name: string): boolean;
   /**
-   * Whether the actor may run a command there, with every reason; for a group, each of its commands. Switched off or not, visible or not.
-   * @param name full name or alias; none has it: no entries
+   * Whether the actor may run a command there, with every reason; for a group, each of its commands. Includes commands that are disabled or not visible.
+   * @param name full name or alias; empty for an unknown name
    */
   explain(actor: Actor, name: string): Promise<readonly ExplainedCommand[]>;
   /** Suggestions for an unknown name: the counterpart of a command of Red, then the nearest names. */
   similar(name: string, among: readonly Pick<CommandInfo, 'name'>[]): readonly string[];
   /**
-   * Sets where unknown commands are answered with a suggestion; everywhere until then. The plugin that stores the choices calls it; the last call counts.
+   * Sets the guilds in which unknown commands get a suggestion; all of them by default. Called by the plugin that stores the choices; the last call counts.
    * @returns a function that removes it
    */
   suggestWhere(choice: SuggestionChoice): () => void;
@@ -198,7 +198,7 @@ export interface GuildCommand {
   readonly name: string;
   readonly description: string;
   readonly cooldown?: Cooldown;
-  /** @param text what was typed after its name */
+  /** @param text the text after the command's name */
   run(context: CommandContext, text: string): unknown;
 }
 

@@ -41,7 +41,7 @@ export interface PluginContext<
   readonly env: z.output<E>;
 }
 
-/** A context whose types the host does not know: it built the parts from the plugin's declarations. */
+/** A context with erased types, as the host handles it: the host builds the parts from the plugin's declarations. */
 export interface ErasedContext extends Registrar {
   readonly settings: object;
   readonly collections: object;
@@ -63,7 +63,7 @@ export interface Registrar {
   group(definition: GroupDefinition): Disposer;
   /** Commands and aliases that members make at run time, each in one guild. */
   guildCommands(made: GuildCommands): Disposer;
-  /** A button, select or modal. */
+  /** A button, select menu or modal. */
   component(definition: ComponentDefinition): ComponentHandle;
   /**
    * A discord.js event. Events of guilds where the plugin is disabled are left out; so are messages and reactions of members and in channels that the bot
@@ -93,7 +93,7 @@ export interface Registrar {
    */
   needsSetup(check: SetupCheck): Disposer;
   /**
-   * Tells `!diagnose` why a feature of the plugin does not work for a member, and how to fix it.
+   * Adds findings to `!diagnose`: why a feature of the plugin does not work for a member, and how to fix it.
    * @example
    * diagnose(async ({ actor, kind, name }) =>
    *   kind === 'plugin' || name === 'draw' ? modelFindings(services.llm, actor) : [],
@@ -101,7 +101,7 @@ export interface Registrar {
    */
   diagnose(look: Diagnosis): Disposer;
   /**
-   * Tells `!why` why the plugin did not answer a message.
+   * Adds reasons to `!why`: why the plugin did not answer a message.
    * @example whySilent(({ content }) => (content.includes('!') ? [] : ['I answer only what is shouted.']));
    */
   whySilent(reasons: SilenceReasons): Disposer;
@@ -111,7 +111,7 @@ export interface Registrar {
    * @example settingsChanged(async ({ scope, of }) => scope === 'guild' && watch(of));
    */
   settingsChanged(handler: (change: SettingsChange) => unknown): Disposer;
-  /** Repeats `task` every `intervalMs`; a run that is still busy is not started again. */
+  /** Repeats `task` every `intervalMs`. A repetition is skipped while the previous one still runs. */
   every(intervalMs: number, task: () => unknown): Disposer;
   after(delayMs: number, task: () => unknown): Disposer;
   /**
@@ -136,8 +136,8 @@ export interface Registrar {
    */
   worker<M extends object>(url: URL): WorkerModule<M>;
   /**
-   * Opens a journal of the plugin: append-only records in the host's storage, for what has to be written in order, often, and before it is done.
-   * Each record outlives a power cut once `append` resolves. Released when the plugin stops. One at a time for a name and a guild.
+   * Opens a journal of the plugin: append-only records in the host's storage, for records that have to be written in order, often, and before their effect.
+   * Each record survives a power cut once `append` resolves. Released when the plugin stops. One at a time for a name and a guild.
    * @param name lower case letters, digits and `-`, at most 32
    * @throws CINNABAR_NAME_INVALID
    * @example
@@ -146,7 +146,7 @@ export interface Registrar {
    */
   journal<T>(name: string, definition: JournalDefinition<T>): Journal<T>;
   /**
-   * The plugin's journals of which there are as many as there are guilds, channels or hours. Released when the plugin stops.
+   * Opens several journals of the plugin: one for each guild, channel or hour. Released when the plugin stops.
    * @throws CINNABAR_NAME_INVALID
    * @example
    * const journals = context.journals();
@@ -169,7 +169,7 @@ export interface Registrar {
   question<B, T>(definition: QuestionDefinition<B, T>): Question<B, T>;
   /** The plugin's metrics for monitoring. */
   readonly metrics: Metrics;
-  /** A cleanup of the plugin's own. */
+  /** Adds a cleanup of the plugin's own, which runs when the plugin stops. */
   defer(cleanup: Cleanup): Disposer;
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
@@ -200,8 +200,8 @@ export interface WorkerModule<M> {
 
 export interface WorkerRunOptions {
   /**
-   * Time limit from the beginning of the work on the input; 5,000 by default. Afterwards the worker is killed. On Linux this is processor time, so that a busy
-   * machine does not end a valid job, and ten times as much real time; elsewhere it is real time.
+   * Time limit in milliseconds from the beginning of the work on the input; 5,000 by default. Afterwards the worker is killed. On Linux this is processor time,
+   * so that a busy machine does not end a valid job, and ten times as much real time; elsewhere it is real time.
    */
   readonly timeoutMs?: number;
   /** Jobs of different groups take turns: use a guild's id, or a user's. By default the plugin is one group. */

@@ -17,7 +17,7 @@ export interface PluginDefinition<
 > {
   readonly manifest: Manifest;
   readonly settings?: S;
-  /** Named beside `C`, so that the parameters of functions in it (migrations, owners) have their types. */
+  /** `& CollectionDefinitions` gives the parameters of functions in it (migrations, owners) their types. */
   readonly collections?: C & CollectionDefinitions;
   readonly inject?: I;
   /** The tokens that `setup` provides, declared in advance so that plugins start in the right order. */
@@ -39,7 +39,7 @@ export interface PluginDefinition<
    * @example evaluations: [{ say: 'I need a number up to 6', tool: 'roll_die', input: { sides: 6 } }, { say: 'What is a die?' }],
    */
   readonly evaluations?: readonly Evaluation[];
-  /** The only entry. Everything that it registers is removed when the plugin stops. */
+  /** The only entry point. Everything that it registers is removed when the plugin stops. */
   setup(context: PluginContext<S, C, I, E>): unknown;
 }
 
@@ -52,7 +52,7 @@ export interface Evaluation {
   readonly input?: Readonly<Record<string, unknown>>;
 }
 
-/** A plugin with its types checked and then hidden: what the host handles. */
+/** A plugin with erased types, as the host handles it. */
 export interface Plugin {
   readonly kind: 'cinnabar-plugin';
   readonly manifest: Manifest;
@@ -151,9 +151,9 @@ export interface Manifest {
   readonly hosts?: readonly string[];
   /** Set when tools must not run without it: while it is enabled but not running, every tool call is refused. */
   readonly guard?: boolean;
-  /** Off in a guild until an admin enables it; on by default. */
+  /** `false`: disabled in a guild until an admin enables it. By default it is enabled. */
   readonly enabledByDefault?: boolean;
-  /** The consequence of switching it off in a guild, other than that its commands are missing: shown in the question before it is done. */
+  /** A consequence of disabling it in a guild, other than that its commands are missing: shown in the question before it is disabled. */
   readonly disabling?: string;
   /** Set when its commands are about the bot itself (settings, costs, help): their answers are notices, which no model reads. */
   readonly administrative?: boolean;

@@ -8,7 +8,7 @@ export interface CodedError {
   readonly sentence: string;
   /** The sentence for members about an operator's error; without it, only that something went wrong. */
   readonly memberSentence: string | undefined;
-  /** Slots with text that the reader, or the model for them, has written: it is repeated unchanged. */
+  /** Parameters whose values the reader, or the model on their behalf, has written: they are repeated unchanged. */
   readonly echoes: readonly string[];
 }
 
@@ -231,7 +231,7 @@ const INTERNALS: readonly RegExp[] = [
   /\b[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\b/,
 ];
 
-/** The values without the parts that members may not read, whatever the code that threw the error has put into them. */
+/** The parameters without values that members may not read, whatever the code that threw the error has put into them. */
 function withoutInternals(params: ErrorParams, echoes: readonly string[]): ErrorParams {
   const isInternal = (value: string | number) => INTERNALS.some((pattern) => pattern.test(String(value)));
   return Object.fromEntries(

@@ -35,7 +35,7 @@ export interface GuildFilePart<S extends SettingsSchemas, C extends CollectionDe
   write(value: object, context: GuildFileContext<S, C>): Promise<void>;
 }
 
-/** A section whose context the host does not know: it builds it from the plugin's own declarations. */
+/** A section with erased types: the host builds its context from the plugin's own declarations. */
 export interface ErasedGuildFilePart {
   readonly schema: z.ZodObject;
   read(context: ErasedGuildFileContext): Promise<object>;
@@ -87,7 +87,7 @@ export function guildFilePart<
 /** One thing that a file of a guild adds, changes or removes. */
 export interface GuildFileDifference {
   readonly kind: 'added' | 'changed' | 'removed';
-  /** Where it stands in the file: `settings.chat.history`. */
+  /** Its path in the file: `settings.chat.history`. */
   readonly what: string;
   /** The values as text, with the names of roles and channels; empty where there is none. */
   readonly before: string;
@@ -121,7 +121,7 @@ export interface GuildFiles {
 export const GuildFiles = defineToken<GuildFiles>('cinnabar.guild-files');
 
 export interface GuildFileOptions {
-  /** A file for any guild: which one it was exported from does not count, and it names no roles, members or channels. */
+  /** Whether the file is for any guild: the guild of its export is not checked, and it may name no roles, members or channels. */
   readonly template?: boolean;
 }
 
@@ -144,7 +144,7 @@ const SUBJECTS = [
 ] as const satisfies readonly AccessRule['subject']['kind'][];
 
 const name = z.string().trim().toLowerCase().min(1).max(150);
-/** An id without quotes is a number in YAML, and too large for one. */
+/** In YAML an unquoted id is a number, which loses digits. */
 const subject = z.string({ error: 'names are text, and ids stand in quotes' }).trim().min(1).max(100);
 
 /** A rule in a file: its effect, one of `everything`, `plugin`, `command` and `tool`, and one of `user`, `role`, `channel`, `category` and `everyone`. */
@@ -171,7 +171,7 @@ export interface FileProblem {
 export type FindNamed = (kind: NamedKind, text: string) => { readonly id: string } | FileProblem;
 export type NamedKind = 'user' | 'role' | 'channel' | 'category';
 
-/** Finds by id alone. */
+/** Accepts ids only. */
 const findById: FindNamed = (_kind, text) =>
   /^\d{15,22}$/.test(text) ? { id: text } : { problem: t('an id has 15 to 22 digits') };
 

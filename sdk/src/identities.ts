@@ -32,9 +32,8 @@ export interface Identities {
   /** Identities with a grant there. */
   list(guildId: string | null): Promise<readonly Identity[]>;
   /**
-   * Written before it takes effect.
-   * @throws CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN when another plugin has one of that id, CINNABAR_DOCUMENT_INVALID when it has two
-   *   grants for one guild
+   * Saves an identity. The change is written before it takes effect.
+   * @throws CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN when another plugin has one of that id, CINNABAR_DOCUMENT_INVALID when it has two grants for one guild
    */
   save(identity: Identity): Promise<void>;
   remove(id: string): Promise<void>;
@@ -49,7 +48,7 @@ export interface Identities {
    */
   object(plugin: string, check: IdentityObjection): () => void;
   /**
-   * The present name and picture of an identity in a guild, for `sendAs`; `undefined` when it uses the bot's. Never throws: when they cannot be found out, the
+   * The current name and picture of an identity in a guild, for `sendAs`; `undefined` for those of the bot. Never throws: when they cannot be determined, the
    * bot's are used.
    */
   profile(id: string, guildId: string | null): Promise<Profile | undefined>;

@@ -47,7 +47,7 @@ export interface ImporterDefinition<S extends SettingsSchemas, C extends Collect
   run(data: ForeignData, context: ImportContext<S, C>): Promise<void>;
 }
 
-/** An importer whose context the host does not know: it builds it from the plugin's own declarations. */
+/** An importer with erased types: the host builds its context from the plugin's own declarations. */
 export interface ErasedImporter extends Omit<ImporterDefinition<SettingsSchemas, CollectionDefinitions>, 'run'> {
   run(data: ForeignData, context: ErasedImportContext): Promise<void>;
 }
@@ -63,8 +63,8 @@ export interface ErasedImportContext extends ImportFindings {
 }
 
 /**
- * Declares what a plugin takes over from a cog of Red-DiscordBot. `run` writes through the plugin's own functions and changes nothing when it is run
- * again. Keys that `data` does not name are reported as left out by the host; the importer reports everything else.
+ * Declares the data that a plugin imports from a cog of Red-DiscordBot. `run` writes through the plugin's own functions and changes nothing when it is
+ * repeated. The host reports keys that `data` does not name as left out; the importer reports everything else.
  * @example
  * const selfRoles = redImporter({
  *   from: 'Admin',
@@ -86,7 +86,7 @@ export function redImporter<
 }
 
 /**
- * Sets a setting that is not set here; one that is set stays, and is reported.
+ * Sets a setting that has no value here yet. An existing value is kept and reported.
  * @param what the name of the other bot's value, for the report
  */
 export async function importSetting<T extends Record<string, unknown>, K extends keyof T & string>(

@@ -26,7 +26,7 @@ export interface LedgerEntry {
   readonly input: Readonly<Record<string, unknown>>;
   readonly argumentsHash: string;
   readonly actor: Actor;
-  /** The request's key and attempt, when it had a key. */
+  /** The request's idempotency key and attempt, when it had a key. */
   readonly key?: string;
   /** The message after which it was made, if the request named it. */
   readonly messageId?: string;
@@ -36,9 +36,9 @@ export interface LedgerEntry {
   readonly decidedBy?: string;
   /** Why it was denied, expired or failed; what `unknown` means. */
   readonly reason?: string;
-  /** The result as people and models read it. */
+  /** The result as people and models get it. */
   readonly text?: string;
-  /** The sources of the result: it is for those who may read all of them. */
+  /** The sources of the result. Only readers with access to all of them may see the result. */
   readonly sources?: readonly ToolSource[];
   /** The result may be shown in the channel of the request, although not all members there may read its sources. */
   readonly share?: 'here';
@@ -73,7 +73,7 @@ export interface RecordedResult {
   readonly callId: string;
   /** The result as people and models got it; `null` when it did not run. */
   readonly output: unknown;
-  /** Why it failed or did not run. */
+  /** Why it failed or was not run. */
   readonly error?: string;
   /** Where the output came from; unknown for calls that were imported. */
   readonly sources?: readonly ToolSource[];
@@ -91,8 +91,8 @@ export interface RecordedUse {
 /** Every tool call of every channel, kept until it is removed. */
 export interface ToolHistory {
   /**
-   * The channel's calls, oldest first: those after `sinceMessageId` (that message included), else the latest.
-   * Read from the disk once; a later request with a newer `sinceMessageId` also lets go of what is older.
+   * The channel's calls, oldest first: those from `sinceMessageId` on (inclusive), otherwise the latest. Read from the disk once; a later request with a newer
+   * `sinceMessageId` also drops older calls from memory.
    */
   recent(channelId: string, sinceMessageId?: string): Promise<readonly RecordedUse[]>;
 }
@@ -106,7 +106,7 @@ export interface ToolSource extends Place {
   readonly userIds?: readonly string[];
 }
 
-/** A source as it is kept. */
+/** A stored source. */
 export const toolSource: z.ZodType<ToolSource> = z.object({
   guildId: z.string().nullable(),
   channelId: z.string().exactOptional(),
@@ -114,7 +114,7 @@ export const toolSource: z.ZodType<ToolSource> = z.object({
   userIds: z.array(z.string()).exactOptional(),
 });
 
-/** Whether the source contains a person's texts or data. */
+/** Whether the sources contain a person's texts or data. */
 export function isOf(sources: readonly ToolSource[] | undefined, userId: string): boolean {
   return sources?.some(({ userIds }) => userIds?.includes(userId)) === true;
 }
@@ -122,17 +122,16 @@ export function isOf(sources: readonly ToolSource[] | undefined, userId: string)
 /** Replaces a stored result after a member whose texts were in it has had their data deleted. */
 export const FORGOTTEN = '(deleted: a member whose words were in this had their data deleted)';
 
-/** Decides who may be shown content from which sources: checked each time before stored content is shown to people or a model. */
+/** Decides who may see content from given sources. Checked each time before stored content is shown to people or sent to a model. */
 export interface Provenance {
   /**
-   * Whether every one of them may read all of it now, and its messages still exist. A result without sources is shown to no one, since its places are not
-   * known.
-   * When something cannot be found out, the answer is no.
+   * Whether every actor in `to` may read all sources now, and all quoted messages still exist. `false` for a result without sources, since its places are not
+   * known, and when something cannot be determined.
    */
   mayShow(sources: readonly ToolSource[] | undefined, to: readonly Actor[]): Promise<boolean>;
-  /** The same for one person, wherever they are: for their export, or a direct message. */
+  /** Like `mayShow` for one person in any place: for their export, or a direct message. */
   mayHave(sources: readonly ToolSource[] | undefined, userId: string): Promise<boolean>;
-  /** Whether all members who can see `at` may read all of it: otherwise it is more private than the place where it would be shown. */
+  /** Whether all members who can see `at` may read all sources. Otherwise the content is more private than the place where it would be shown. */
   mayTell(sources: readonly ToolSource[] | undefined, at: Place): boolean;
 }
 export const Provenance = defineToken<Provenance>('cinnabar.provenance');
@@ -141,7 +140,7 @@ export const Provenance = defineToken<Provenance>('cinnabar.provenance');
 export type MessageOrigin =
   /** A tool sent it for a member; `undefined` when that member has had their data deleted. */
   | { readonly kind: 'sent-for'; readonly userId: string | undefined }
-  /** It asks a member for a confirmation, or did. */
+  /** A confirmation card for a member, open or decided. */
   | { readonly kind: 'card'; readonly userId: string; readonly open: boolean };
 
 /** Looks up messages of one channel by id; unknown ones are left out. */
@@ -156,7 +155,7 @@ export type MessageOriginSource = (
  */
 export interface MessageOrigins {
   of: MessageOriginSource;
-  /** Adds a plugin's knowledge about messages that it has sent. */
+  /** Adds a plugin's source of origins, for messages that the plugin has sent. */
   add(source: MessageOriginSource): Disposer;
 }
 export const MessageOrigins = defineToken<MessageOrigins>('cinnabar.message-origins');

@@ -52,7 +52,7 @@ export interface ParticipantMessage {
   readonly cacheControl?: CacheControl;
 }
 
-/** A contribution that is a text. */
+/** A message that consists of one text. */
 export const textMessage = (participant: string, text: string): ParticipantMessage => ({
   participant,
   content: [{ type: 'text', text }],
@@ -73,28 +73,33 @@ export interface LlmRequest {
   readonly system?: string;
   readonly tools?: readonly ModelTool[];
   readonly stopSequences?: readonly string[];
-  /** By default what the host is configured with. */
+  /** By default the host's configured model. */
   readonly model?: string;
   readonly temperature?: number;
   readonly maxTokens?: number;
   readonly topP?: number;
   /** Asks for JSON of this shape instead of prose; the completion's `structured` is validated by it. */
   readonly output?: { readonly name: string; readonly schema: z.ZodObject };
-  /** `chat` by default. `prefill` writes the conversation as one text that the model continues; when a model refuses that, chat is used and the log says so. */
+  /**
+   * `chat` by default. `prefill` writes the conversation as one text that the model continues. When a model refuses that, chat is used, and a log entry says
+   * so.
+   */
   readonly mode?: 'chat' | 'prefill';
-  /** In prefill: the last message is the model's own, which it continues instead of beginning another one. */
+  /** In prefill mode: the last message is the model's own, and the model continues it instead of beginning another one. */
   readonly goesOn?: boolean;
   /** Models to try in order when the first cannot answer: down, rate-limited or timed out, after its own retries. */
   readonly fallbacks?: readonly string[];
-  /** Called with each piece of text as it arrives; the completion has the whole. After a repeated attempt `restart` is true: what came before does not count. */
+  /**
+   * Called with each piece of text as it arrives; the completion has the whole text. `restart` is true after a repeated attempt: discard the pieces before it.
+   */
   readonly onText?: (piece: string, restart: boolean) => void;
   /** Cached prefixes that end before the messages; those within the messages use `cacheControl`. */
   readonly cache?: { readonly tools?: CacheControl; readonly system?: CacheControl };
-  /** Per attempt. */
+  /** Time limit of one attempt. */
   readonly timeoutMs?: number;
-  /** Deadline for the answer, by the clock in ms: includes retries, delays and fallbacks. The owner's setting limits it, too. */
+  /** Deadline for the answer, in milliseconds since 1970, by the clock: includes retries, delays and fallbacks. The owner's setting limits it as well. */
   readonly deadlineAt?: number;
-  /** How often a failed attempt that may be retried is repeated. */
+  /** Maximum number of repetitions of a failed attempt that may be retried. */
   readonly retries?: number;
   /** Cancels the HTTP request. */
   readonly signal?: AbortSignal;
@@ -105,7 +110,7 @@ export type ChargedRequest = LlmRequest & { readonly charge: Charge };
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal';
 
-/** Tokens by what they cost. The whole prompt is the sum of `inputTokens`, `cacheCreationTokens` and `cacheReadTokens`, whatever the provider. */
+/** Tokens by price. The whole prompt is the sum of `inputTokens`, `cacheCreationTokens` and `cacheReadTokens` for every provider. */
 export interface Usage {
   /** Neither read from a cache nor written to one. */
   readonly inputTokens: number;
@@ -126,7 +131,7 @@ export interface LlmCompletion {
   readonly droppedCalls?: number;
   /** Parameters that were left out since the model refuses them: `temperature 0.6`. */
   readonly omitted?: readonly string[];
-  /** Present when `output` was asked for and the answer fits it. */
+  /** Present when `output` was requested and the answer matches its schema. */
   readonly structured?: unknown;
   /** The mode that was used: prefill may have been replaced by chat. */
   readonly mode: 'chat' | 'prefill';
@@ -155,7 +160,7 @@ export interface ModelTraits {
     /** Shorter prefixes are not cached, without an error. */
     readonly minTokens: number;
     readonly ttls: readonly ('5m' | '1h')[];
-    /** How many blocks before a breakpoint the provider looks back for an earlier entry. */
+    /** The number of blocks before a breakpoint in which the provider looks for an earlier cache entry. */
     readonly lookBackBlocks: number;
   };
   /** `undefined` when it is not known: then costs are counted in tokens only. */
@@ -175,7 +180,7 @@ export interface Embeddings {
 export interface EmbedRequest {
   /** The account that is charged, and the reason. */
   readonly charge: Charge;
-  /** By default what the host is configured with. */
+  /** By default the host's configured model for embeddings. */
   readonly model?: string;
   /** Cancels the HTTP request. */
   readonly signal?: AbortSignal;

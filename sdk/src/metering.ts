@@ -71,7 +71,7 @@ export type OnUse = (use: ModelUse) => void;
 
 /** Models without metering: what a plugin that provides `Llm` passes to `meterLlm`. */
 export interface UnmeteredLlm extends Pick<Llm, 'traits' | 'render' | 'current'> {
-  /** Whether a model would answer. Without it, no obstacle is known. */
+  /** The obstacles to an answer of the model. Without this function, no obstacle is known. */
   findings?(request: Pick<LlmRequest, 'model' | 'fallbacks'>): Promise<readonly CheckResult[]>;
   complete(request: LlmRequest, onUse: OnUse): Promise<LlmCompletion>;
   /** The model for embeddings; `undefined` when there is none. */
@@ -80,7 +80,7 @@ export interface UnmeteredLlm extends Pick<Llm, 'traits' | 'render' | 'current'>
 }
 
 export interface MeteringDependencies {
-  /** Without them nothing is limited, and no receipts are kept. */
+  /** Without accounts nothing is limited, and no receipts are kept. */
   readonly accounts: Pick<Accounts, 'check' | 'reserve' | 'record' | 'keepRequest'> | undefined;
   readonly clock: Clock;
   readonly random: Pick<Random, 'id'>;
@@ -134,7 +134,7 @@ interface Work {
   readonly charge: Charge;
   readonly admitted: Promise<Reservation | undefined>;
   readonly uses: ModelUse[];
-  /** How many completions were asked for. */
+  /** Number of requested completions. */
   asked: number;
   /** The last stored request; the next one waits for it, so that their order is kept. */
   kept: Promise<unknown>;
@@ -232,7 +232,7 @@ function createMetering({ accounts, clock, random }: MeteringDependencies) {
 
 const keyOf = ({ actor, responder, work = '' }: Charge) => `${actor.channelId} ${responder} ${work}`;
 
-/** `undefined` when no model has answered. */
+/** The receipt of a piece of work; `undefined` when no model has answered. */
 function receiptOf({ id, charge, uses, details }: Work, at: number): Receipt | undefined {
   const completions = uses.filter(({ kind }) => kind === 'completion');
   const embeddings = uses.filter(({ kind }) => kind === 'embedding');

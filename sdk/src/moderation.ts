@@ -19,9 +19,9 @@ export const moderationCase = z.object({
   state: z.enum(CASE_STATES),
   /** The member; removed when they had their data deleted and the guild does not keep it. */
   userId: z.string().exactOptional(),
-  /** Their user name then. */
+  /** Their user name at that time. */
   userName: z.string().exactOptional(),
-  /** The moderator; none when a setting or Discord itself did it. */
+  /** The moderator; absent when a rule of the guild or Discord itself did it. */
   moderatorId: z.string().exactOptional(),
   reason: z.string().exactOptional(),
   /** In ms since 1970. */
@@ -36,7 +36,7 @@ export const moderationCase = z.object({
   removed: z
     .object({ byUserId: z.string().exactOptional(), at: z.number(), reason: z.string().exactOptional() })
     .exactOptional(),
-  /** Its origin: this bot for the moderator, a moderator in Discord itself, or a rule without a moderator. */
+  /** Who acted: a moderator through this bot, a moderator in Discord itself, or a rule without a moderator. */
   origin: z.enum(['bot', 'discord', 'rule']),
   /** The number of the warning that caused it. */
   because: z.int().exactOptional(),
@@ -44,7 +44,7 @@ export const moderationCase = z.object({
   note: z.string().exactOptional(),
   /** The last editor of the reason. */
   editedBy: z.string().exactOptional(),
-  /** Where it is posted. */
+  /** The message that shows the case. */
   post: z.object({ channelId: z.string(), messageId: z.string() }).exactOptional(),
   /** The entry of Discord's audit log that it was made from. */
   entryId: z.string().exactOptional(),
@@ -62,7 +62,7 @@ export interface ModerationRequest {
   readonly durationMs?: number | undefined;
   /** Points of a warning; by default those that the guild has set. */
   readonly points?: number | undefined;
-  /** Delete what they wrote in the last days, for bans: 0 to 7. */
+  /** Delete the member's messages of the last days, for bans: 0 to 7. */
   readonly deleteDays?: number | undefined;
   /**
    * The moderator on whose behalf it is done: their permissions and rank are checked in addition to the bot's. Without it a rule of the guild acts (a filter of

@@ -16,7 +16,7 @@ export interface Logger {
   debug(message: string, fields?: LogFields): void;
   /** Whole bodies of requests and the like. */
   trace(message: string, fields?: LogFields): void;
-  /** Whether trace entries are written, for what is costly to make. */
+  /** Whether trace entries are written: check it before computing costly fields. */
   readonly traces: boolean;
   /** The same logger with more fields on each entry. */
   child(fields: LogFields): Logger;
@@ -53,7 +53,7 @@ export interface HistogramDefinition<L extends string> extends MetricDefinition<
   readonly buckets: readonly number[];
 }
 
-/** A gauge's value for one set of labels. */
+/** The value of a metric for one set of labels. */
 export type MetricReading<L extends string> = readonly [labels: MetricLabels<L>, value: number];
 
 export interface GaugeDefinition<L extends string> extends MetricDefinition<L> {
@@ -173,7 +173,7 @@ export const Monitoring = defineToken<Monitoring>('cinnabar.monitoring');
 /** The result of one check. */
 export interface CheckResult {
   readonly ok: boolean;
-  /** The finding: `The key for OpenAI is accepted`. Never a secret. */
+  /** The finding: `The key for OpenAI is accepted`. Must not contain secrets. */
   readonly text: string;
   /** How to fix it, when something is wrong. */
   readonly remedy?: string | undefined;
@@ -187,7 +187,7 @@ export interface CheckContext<
   S extends SettingsSchemas = Record<never, never>,
   E extends EnvSchema = z.ZodObject<Record<never, never>>,
 > {
-  /** To be read. */
+  /** Only to be read. */
   readonly settings: Settings<S>;
   readonly env: z.output<E>;
   readonly configuration: Pick<Configuration, 'layers'>;
@@ -211,14 +211,17 @@ export interface DoctorFinding extends CheckResult {
 
 /** Checks everything that the bot needs: its token, intents, permissions, data, and what plugins check. Provided by the host. */
 export interface Doctor {
-  /** In all processes of a cluster: findings about the whole bot come first, then those of each process. Never rejects; each check has a time limit. Secrets are taken out. */
+  /**
+   * Runs all checks, in all processes of a cluster: findings about the whole bot come first, then those of each process. Never rejects; each check has a time
+   * limit. Secrets are removed.
+   */
   examine(): Promise<readonly DoctorFinding[]>;
 }
 export const Doctor = defineToken<Doctor>('cinnabar.doctor');
 
 /** A decision about a message, for `!why`. */
 export interface MessageDecision {
-  /** A sentence for its author: the decision, and what helps. */
+  /** A sentence for the message's author: the decision, and what they can do. */
   readonly text: string;
 }
 
@@ -248,7 +251,7 @@ export interface LogQuery {
   /** This level and what is more important. */
   readonly level?: LogLevel;
   readonly component?: string;
-  /** Anywhere in the entry, in capitals or not. */
+  /** Matches anywhere in the entry, in any case. */
   readonly text?: string;
   readonly guildId?: string;
   /** Only what was logged before, in milliseconds since 1970. */
@@ -259,7 +262,7 @@ export interface LogQuery {
 /** Matching entries, newest first. */
 export interface LogEntries {
   readonly entries: readonly LogRecord[];
-  /** `more`: there are older ones that fit. `unread`: there may be, further back than is read for one question. */
+  /** `more`: there are older matching entries. `unread`: there may be, further back than one query reads. */
   readonly end: 'all' | 'more' | 'unread';
 }
 

@@ -1,21 +1,21 @@
 /** Shared by pages in a browser; it imports nothing that a browser does not have. */
 
-/** By English text. `{name}` is filled in. */
+/** Translations by English text, with `{name}` for values. */
 type PageCatalogue = Readonly<Record<string, string>>;
 
 interface PageTexts {
-  /** Sets the language, if there is a catalogue of it: English otherwise. @param locale as a browser names it: `de-AT` */
+  /** Sets the language; English when there is no catalogue for it. @param locale as a browser names it: `de-AT` */
   speak(locale: string): void;
-  /** The requested language, for `Intl`: `de`. */
+  /** The locale that was set, for `Intl`: `de`. */
   locale(): string;
-  /** The language of the texts: one of a catalogue, or `en`. */
+  /** The language of the texts: that of a catalogue, or `en`. */
   spoken(): string;
   /** The text in that language. */
   t(text: string, values?: Readonly<Record<string, string | number>>): string;
 }
 
 /**
- * The texts of a page, in English where nothing else is asked for.
+ * The texts of a page, in English until `speak` is called.
  * @param catalogues by language
  * @example
  * const { speak, t } = createPageTexts({ de: { 'Sign out {name}': '{name} abmelden' } });

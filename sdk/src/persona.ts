@@ -17,7 +17,7 @@ export interface PersonaContact {
   readonly name: string;
 }
 
-/** Why a persona decides what to do. Only the first two have a member for whom a tool could be used. */
+/** Why a persona run starts. Only the first two kinds have a member on whose behalf a tool could be used. */
 export type PersonaTrigger =
   | (TriggerBase & {
       readonly type: 'user_input';
@@ -60,12 +60,12 @@ export interface CompletedAction {
   readonly summary: string;
 }
 
-/** The parameters of a run for an action. It reads everything else itself. */
+/** The run of which an action is part, with the parameters for the action. */
 export interface PersonaRun {
   readonly sessionId: string;
   readonly trigger: PersonaTrigger;
   readonly place: PersonaPlace;
-  /** So far, oldest first. */
+  /** The actions completed so far, oldest first. */
   readonly completed: readonly CompletedAction[];
   /** The focus of this action, as the planner wrote it. */
   readonly context: string;
@@ -86,11 +86,11 @@ export interface PersonaAction<S extends z.ZodObject = z.ZodObject> {
   readonly result: S;
   /** Actions which, when they are planned too, have to be completed first. */
   readonly after?: readonly string[];
-  /** May be carried out concurrently with adjacent actions in the plan that may, too. */
+  /** Whether it may be carried out concurrently with adjacent actions of the plan that also have this set. */
   readonly parallel?: boolean;
-  /** Its result cannot be predicted: texts that the plan contains for later actions are written again. */
+  /** Whether its result cannot be predicted: texts that the plan contains for later actions are then written again. */
   readonly revealing?: boolean;
-  /** Returns the result, for the persona itself. Throw `UserError` for what it should know about a failure. */
+  /** Returns the result, which only the persona reads. Throw `UserError` for a failure whose reason the persona should read. */
   execute(result: z.output<S>, run: PersonaRun): string | Promise<string>;
 }
 
@@ -105,13 +105,13 @@ export interface PersonaChain {
 /** Where other plugins add actions for personas. Provided by `persona`. */
 export interface PersonaActions {
   /**
-   * @param plugin id of the plugin that registers: where it is switched off, its actions are not there
-   * @returns takes it back: hand it to `defer`
+   * @param plugin id of the plugin that registers: where it is disabled, its actions do not exist
+   * @returns a function that removes the action: pass it to `defer`
    * @throws CINNABAR_NAME_INVALID, CINNABAR_NAME_TAKEN
    * @example defer(actions.register('garden', { name: 'WATER_PLANTS', … }));
    */
   register<S extends z.ZodObject>(plugin: string, action: PersonaAction<S>): Disposer;
-  /** Throws as `register`. Parts of the sequence that do not exist when it is planned are left out. */
+  /** Registers a chain; throws as `register`. Actions of the sequence that do not exist at the time of planning are left out. */
   chain(plugin: string, chain: PersonaChain): Disposer;
 }
 export const PersonaActions = defineToken<PersonaActions>('cinnabar.persona-actions');
@@ -188,8 +188,8 @@ export interface PersonaState {
 export interface Personas {
   state(place: PersonaPlace): Promise<PersonaState>;
   /**
-   * Calls `listener` with events as they happen: all, those of one guild, or of one channel. Its errors are logged, and have no effect. They contain thoughts
-   * and people's messages: show them only to members who may read the channel.
+   * Calls `listener` with events as they happen: all, those of one guild, or of one channel. Errors of the listener are logged. Events contain thoughts and
+   * people's messages: show them only to members who may read the channel.
    * @returns a function that stops this
    */
   subscribe(

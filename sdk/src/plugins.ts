@@ -100,7 +100,10 @@ export const Plugins = defineToken<Plugins>('cinnabar.plugins');
 /** Command prefixes of a guild. A mention of the bot always works as well. */
 export interface Prefixes {
   get(guildId: string | null): readonly string[];
-  /** Whether a command with this prefix can only be for this bot, even if several bots read it: a mention of it, or a prefix of its own file. */
+  /**
+   * Whether a command with this prefix can only address this bot, even if several bots read the message: the prefix is a mention of the bot, or one that its
+   * own configuration file sets.
+   */
   namesBot(prefix: string): boolean;
   /** @throws UserError when it is empty, too long, or there already */
   add(guildId: string, prefix: string): Promise<readonly string[]>;
@@ -123,8 +126,8 @@ export interface HostInfo {
   /** The name of the process in a cluster. */
   readonly member?: string | undefined;
   /**
-   * Letters and digits that are the same in each run of this process, and in no other process of its machine, not even in other containers: a digest of the
-   * place of its data folder. Processes on other machines may share it.
+   * Letters and digits that stay the same for this installation, and differ between processes of one machine, also between containers: a digest of the path of
+   * its data folder. Processes on other machines may share it.
    */
   readonly installation: string;
 }

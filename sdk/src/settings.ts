@@ -4,7 +4,7 @@ import type { Disposer } from './context.js';
 import { t } from './text/language.js';
 import { defineToken } from './token.js';
 
-/** Where a value lives, from the widest to the narrowest. */
+/** The scopes of a value, from the widest to the narrowest. */
 export const SETTING_SCOPES = ['global', 'guild', 'channel', 'role', 'user', 'member'] as const;
 export type SettingScope = (typeof SETTING_SCOPES)[number];
 
@@ -58,7 +58,7 @@ export type Settings<S extends SettingsSchemas> = {
 /** Which of a plugin's settings have changed: one document, of a server, a channel … */
 export interface SettingsChange {
   readonly scope: SettingScope;
-  /** The id of the server, channel, role or user; of a member the server's and the user's with a dash between; `null` for the global ones. */
+  /** The id of the server, channel, role or user; for a member `guildId-userId`; `null` for the global settings. */
   readonly of: string | null;
 }
 
@@ -94,7 +94,7 @@ export interface SettingInfo {
   readonly control: SettingType;
   readonly description: string;
   readonly default: unknown;
-  /** The value in force for the asking actor's place; secrets come as `(set)` or `(not set)`. */
+  /** The value in force in the actor's place. Secrets are returned as `(set)` or `(not set)`. */
   readonly value: unknown;
   readonly secret: boolean;
   /** When the plugin reports the value in force in the actor's place: that value, and its layer. */
@@ -107,9 +107,9 @@ export interface InForce {
   readonly origin: string;
 }
 
-/** A plugin's knowledge about its settings beyond their schemas, when other layers (files, pins) matter. */
+/** A plugin's checks of its settings beyond their schemas, for plugins with further layers (files, pins). */
 export interface SettingAdvisor {
-  /** Why a valid value would have no effect, as a clause without its final stop; `undefined` when it has one. */
+  /** Why a valid value would have no effect, as a clause without a full stop; `undefined` when it has an effect. */
   refusalOf(key: string, value: unknown, actor: Actor): Promise<string | undefined>;
   /** The value in force for the actor; `undefined` for a key that only the settings decide. */
   inForce(key: string, actor: Actor): Promise<InForce | undefined>;
@@ -150,7 +150,7 @@ export interface SettingsCatalog {
   advise(plugin: string, advisor: SettingAdvisor): () => void;
   /** Ids of plugins that have settings. */
   plugins(): readonly string[];
-  /** Whether a setting's value must not be repeated, by the typed key. Unknown settings count as secret. */
+  /** Whether the value for a typed key must not be repeated. Unknown settings count as secret. */
   mayBeSecret(plugin: string, key: string): boolean;
 }
 export const SettingsCatalog = defineToken<SettingsCatalog>('cinnabar.settings-catalog');
@@ -178,7 +178,7 @@ export interface Configuration {
 }
 export const Configuration = defineToken<Configuration>('cinnabar.configuration');
 
-/** The place where a value of a scope applies, as it reads after the value: `for this server`. */
+/** The place where a value of a scope applies, as a phrase after the value: `for this server`. */
 export function whereSettingHolds(scope: SettingScope): string {
   switch (scope) {
     case 'global':

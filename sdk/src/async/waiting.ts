@@ -23,7 +23,10 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** One signal that aborts with any of `sources`, with its reason. Call `release` when the work has ended: `AbortSignal.any` would keep the listeners. */
+/**
+ * One signal that aborts when any of `sources` aborts, with the same reason. Call `release` when the work has ended: `AbortSignal.any` would keep the
+ * listeners.
+ */
 export function linkSignals(...sources: readonly AbortSignal[]): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const removals = sources.map((source) => onAbort(source, () => controller.abort(source.reason)));
@@ -36,7 +39,7 @@ export function linkSignals(...sources: readonly AbortSignal[]): { readonly sign
 }
 
 export interface Deadline {
-  /** Aborts when the time is over, or when one of the signals aborts, with its reason. */
+  /** Aborts when the time is over, or when one of the signals aborts; then with the reason of that signal. */
   readonly signal: AbortSignal;
   /** Whether it aborted because the time is over. */
   readonly isUp: boolean;
@@ -120,7 +123,7 @@ export function createOutgoing(): Outgoing {
  * Waits for `work`, which was given `signal`: without a limit until the signal aborts, then for the grace period in which the work can end by itself. Rejects
  * with the error of `work` when it fails in time.
  * @param graceMs a function is called when the signal aborts
- * @param outgoing messages of the work: see `afterGrace`
+ * @param outgoing messages of the work; each extends the grace period, as in `afterGrace`
  */
 export function withAbortGrace<T>(
   clock: Clock,
@@ -141,12 +144,12 @@ export function withAbortGrace<T>(
   });
 }
 
-/** How often work may get more time: work that ignores its end and keeps sending would otherwise never be given up. */
+/** Maximum number of extensions: without it, the wait for work that ignores its signal and keeps sending would never end. */
 const MOST_EXTENSIONS = 3;
 
 /**
- * Calls `giveUp` after the grace period. A message that is on its way then is waited for, and the work has half of the period again to end by itself, three times
- * at most: no one is to read that it was given up after they have read its end.
+ * Calls `giveUp` after the grace period. If a message of the work is on its way then, waits for its arrival and for half of the period again, three times at
+ * most: otherwise members could read that the work was given up after they have read its result.
  * @returns a function that cancels this
  */
 export function afterGrace(

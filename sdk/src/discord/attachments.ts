@@ -5,13 +5,13 @@ import { withoutNotes } from '../text/untrusted.js';
 
 const DISCORD: ReadonlySet<string> = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
-/** Hosts of a Discord-compatible server's files. */
+/** Paths of files at a Discord-compatible server. */
 const FILES = /^\/(?:cdn|attachments|ephemeral-attachments)\//;
-/** A signature and its expiry: the same file gets new ones every day. */
+/** Query parameters with a link's signature and its expiry: the same file gets new ones every day. */
 const EXPIRING = ['ex', 'is', 'hm'];
 /** Time before its expiry when a link is renewed: the download takes a while, and clocks differ. */
 const MARGIN_MS = 60_000;
-/** https://discord.com/developers/docs/reference#signed-attachment-cdn-urls; Discord takes so many in one request. */
+/** Discord's maximum number of links in one request: https://discord.com/developers/docs/reference#signed-attachment-cdn-urls */
 const MOST_LINKS = 50;
 const TIMEOUT_MS = 15_000;
 
@@ -36,7 +36,7 @@ export function discordAddresses(api: string | undefined): MayFetch {
   };
 }
 
-/** The address of a file without its expiring signature. */
+/** The address of a file without its expiring signature, which identifies the file. */
 export function lastingAddress(url: URL): string {
   const lasting = new URL(url);
   for (const parameter of EXPIRING) lasting.searchParams.delete(parameter);
@@ -92,13 +92,13 @@ export function createFreshLinks({ rest, clock, log }: FreshLinksDependencies): 
   };
 }
 
-/** Milliseconds since 1970; never for links that are not signed. */
+/** When a link expires, in milliseconds since 1970; `Infinity` for links that are not signed. */
 function expiryOf(url: URL): number {
   const seconds = Number.parseInt(url.searchParams.get('ex') ?? '', 16);
   return Number.isNaN(seconds) ? Number.POSITIVE_INFINITY : seconds * 1_000;
 }
 
-/** By address without signature. */
+/** The renewed links of a response, by address without signature. */
 function linksIn(answer: unknown): ReadonlyMap<string, URL> {
   const found = new Map<string, URL>();
   const listed = isRecord(answer) && Array.isArray(answer.refreshed_urls) ? answer.refreshed_urls : [];
@@ -116,9 +116,9 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** Why a download failed. */
 export type DownloadFailure =
-  /** A permanent failure: the file is deleted, too large, or not on Discord's hosts. */
+  /** Permanent: the file is deleted, too large, or not on Discord's hosts. */
   | 'final'
-  /** It may work later. */
+  /** Temporary: a later download may succeed. */
   | 'passing';
 
 export interface DownloadOptions {
@@ -132,7 +132,7 @@ export interface DownloadOptions {
   /** 15 s by default. */
   readonly timeoutMs?: number;
   readonly fetch?: Fetch;
-  /** Ends the download. */
+  /** Aborts the download. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -177,7 +177,7 @@ export async function downloadAttachment(url: URL, options: DownloadOptions): Pr
   }
 }
 
-/** Counts while reading: the size in a header cannot be trusted. */
+/** Counts the bytes that arrive: the size in a header cannot be trusted. */
 async function readUpTo(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
@@ -195,7 +195,7 @@ async function readUpTo(
   return Buffer.concat(chunks, size).subarray(0, maxBytes);
 }
 
-/** By its extension: Discord treats `.ts` as a video, and does not know `.rs`. */
+/** Text files by extension: Discord treats `.ts` as a video, and has no type for `.rs`. */
 const NAMES =
   /(?:^|\.)(?:txt|text|log|md|markdown|rst|csv|tsv|json|jsonl|json5|ya?ml|toml|ini|cfg|conf|properties|xml|html?|css|scss|less|[cm]?[jt]sx?|vue|svelte|py|pyi|rb|php|pl|lua|r|jl|java|kt|kts|scala|groovy|cs|fs|vb|swift|m|mm|c|h|cc|cpp|cxx|hpp|hh|go|rs|zig|nim|hs|ml|ex|exs|erl|clj|lisp|el|dart|sh|bash|zsh|fish|ps1|bat|cmd|sql|graphql|proto|tf|tex|diff|patch|srt|vtt|dockerfile|makefile|gitignore|editorconfig)$/iu;
 const TYPES = /^(?:text\/|application\/(?:json|xml|x-yaml|yaml|toml|javascript|typescript|x-sh|sql)\b)/iu;
@@ -226,7 +226,7 @@ export async function readTextFile(
   return text === undefined ? 'final' : { text: withoutNotes(text).trim(), cut };
 }
 
-/** UTF-8, or UTF-16 with its mark. A character that was cut in two is left out. */
+/** Decodes UTF-8, or UTF-16 with its byte order mark. A character that was cut in two is left out. */
 function textIn(bytes: Buffer, cut: boolean): string | undefined {
   const [first, second] = bytes;
   const encoding =

@@ -42,7 +42,7 @@ export interface FirstQuestion {
   run(show: (text: string) => Promise<void>): Promise<string>;
 }
 
-/** Asks the caller of a command. Resolves when the question has been asked. */
+/** Sends a question to the caller of a command. Resolves when it has been sent. */
 export type AskFirst = (ctx: CommandContext, question: FirstQuestion) => Promise<void>;
 
 interface AskFirstOptions extends Pick<Registrar, 'component'> {
@@ -50,7 +50,7 @@ interface AskFirstOptions extends Pick<Registrar, 'component'> {
   readonly random: Pick<Random, 'id'>;
   /** The name of the component; unique in the plugin. */
   readonly name?: string;
-  /** Asked again when the button is pressed. */
+  /** Checked again when the button is pressed. */
   readonly access?: AccessPolicy;
 }
 
@@ -69,7 +69,7 @@ export function createAskFirst({ component, clock, random, name = 'ask-first', a
   const handle = component({
     name,
     ...(access === undefined ? {} : { access }),
-    // The command that asks records the action.
+    // The audit records the command that sent the question.
     audited: false,
     run: (interaction, [id = '', answer = '']) => decide(interaction, id, answer === 'yes'),
   });

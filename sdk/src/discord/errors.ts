@@ -22,14 +22,14 @@ export function isRefusal(error: unknown): error is DiscordAPIError {
   return error instanceof DiscordAPIError && error.status < 500;
 }
 
-/** There is no such channel, message, member, interaction … (any more): the codes 10001 to 10999, and a bare 404. */
+/** The channel, message, member, interaction … does not exist (any more): the codes 10001 to 10999, and a bare 404. */
 export function isUnknown(error: unknown): boolean {
   if (!isRefusal(error)) return false;
   const code = Number(error.code);
   return (code > 10_000 && code < 11_000) || error.status === 404;
 }
 
-/** The bot is not allowed to: no access to the place, a missing permission, a locked thread, a user who takes no messages. */
+/** The bot has no permission: no access to the place, a missing permission, a locked thread, a user who accepts no direct messages. */
 export function isForbidden(error: unknown): boolean {
   return isRefusal(error) && (error.status === 403 || FORBIDDEN.has(error.code));
 }
@@ -149,7 +149,7 @@ const INVALID_FORM = 50035;
 const UNAUTHORIZED = 401;
 
 /**
- * Runs `work`; a refusal by Discord becomes a `UserError` with a sentence for members, other errors pass.
+ * Runs `work`. A refusal by Discord becomes a `UserError` with a sentence for members; other errors are thrown unchanged.
  * @example await withRefusalSentences(() => member.roles.add(role));
  */
 export async function withRefusalSentences<T>(work: () => T | Promise<T>): Promise<T> {
@@ -173,7 +173,7 @@ export function refusalSentence(error: unknown): string | undefined {
   return error.status < 500 ? t('Discord refused that: {reason}', { reason: error.message.slice(0, 200) }) : undefined;
 }
 
-/** "name: Must be 100 or fewer in length." for each complaint in Discord's tree. */
+/** Each complaint in Discord's tree of errors: "name: Must be 100 or fewer in length." */
 function complaints({ rawError }: DiscordAPIError): string {
   const found: string[] = [];
   const walk = (node: unknown, path: readonly string[]): void => {

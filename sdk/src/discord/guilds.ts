@@ -26,13 +26,13 @@ export function requireGuild({ guild }: { readonly guild: Guild | null }): Guild
   return guild;
 }
 
-/** The id of the guild in which someone acts. @throws UserError in a direct message */
+/** The guild's id in an actor or place. @throws UserError in a direct message */
 export function requireGuildId({ guildId }: { readonly guildId: string | null }): string {
   if (guildId === null) throw new UserError(t('This only works in a server.'));
   return guildId;
 }
 
-/** The guild in which someone acts. @throws UserError in a direct message, or when the bot is not in it any more */
+/** The guild of an actor or place. @throws UserError in a direct message, or when the bot is not in it any more */
 export function requireGuildOf(client: Client, { guildId }: { readonly guildId: string | null }): Guild {
   return requireGuild({ guild: (guildId === null ? undefined : client.guilds.cache.get(guildId)) ?? null });
 }
@@ -52,8 +52,8 @@ const MAX_NAME_LENGTH = 32;
 const SEARCH_LIMIT = 100;
 
 /**
- * The members of a guild who have a name: as user name, display name or nickname, whole and without regard to case, with or without `@`.
- * Of several, the one whose user name it is comes alone. Asks Discord where the cache cannot be certain.
+ * The members of a guild with this name: as user name, display name or nickname, whole, in any case, with or without `@`. A match by user name is returned
+ * alone. Searches with Discord's API unless the cached members are sure to be complete.
  */
 export async function membersCalled(guild: Guild, typed: string): Promise<readonly GuildMember[]> {
   const name = (typed.startsWith('@') ? typed.slice(1) : typed).toLowerCase();
@@ -66,7 +66,7 @@ export async function membersCalled(guild: Guild, typed: string): Promise<readon
   return matching(new Set([...cached, ...found.values()]), name);
 }
 
-/** Without the intent Discord does not tell who joins, and the number of members is that of the start. */
+/** Whether the cache has all members. Without the intent, Discord does not send joins, and `memberCount` is that of the start. */
 function isComplete({ client, members, memberCount }: Guild): boolean {
   return client.options.intents.has(GatewayIntentBits.GuildMembers) && members.cache.size >= memberCount;
 }

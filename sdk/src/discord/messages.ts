@@ -9,7 +9,10 @@ export function isWebhookMessage({ webhookId, applicationId }: Message | Partial
   return webhookId !== null && webhookId !== applicationId;
 }
 
-/** The speaker: the id of a user; for one of the names that share a webhook, its id and the name as it was sent, which is not safe to show. */
+/**
+ * Identifies the author of a message: the id of a user; for a webhook, whose name differs by message, its id and that name as it was sent, which is not safe to
+ * show.
+ */
 export function speakerId(message: Message): string {
   return isWebhookMessage(message) ? `${message.webhookId}/${message.author.username}` : message.author.id;
 }
@@ -25,8 +28,8 @@ export function isOwnMessage(message: Message | PartialMessage): boolean {
 }
 
 /**
- * Whether a message replies to one of this bot's. One that was sent through a webhook has to be in the cache, where discord.js puts what a new
- * message replies to.
+ * Whether a message replies to a message of this bot. A message that this bot sent through a webhook has to be in the cache, where discord.js stores the
+ * messages that new ones reply to.
  */
 export function repliesToOwn({ mentions, reference, channel, client }: Message): boolean {
   if (mentions.repliedUser?.id === client.user.id) return true;
@@ -39,12 +42,12 @@ export function repliesToOwn({ mentions, reference, channel, client }: Message):
  * chance.
  */
 const MARK = '\u2063\u200B\u2063';
-/** The same for one line of a message whose other lines were written by a model. */
+/** A notice mark for one line of a message whose other lines were written by a model. */
 const LINE_MARK = '\u2063\u2063\u200B';
-/** At the end of a part of an answer that goes on with the next message. */
+/** Ends a part of an answer that continues in the next message. */
 const PART_MARK = '\u2063\u200B\u200B';
 const MARKS = [MARK, LINE_MARK, PART_MARK];
-/** At the end of an address the mark would become part of the link. */
+/** A mark directly after an address would become part of the link. */
 const ENDS_WITH_ADDRESS = /:\/\/\S+$/;
 /** The maximum length that a mark adds to a text. */
 export const LONGEST_MARK = MARK.length + 1;
@@ -63,7 +66,7 @@ function marked(text: string, mark: string): string {
   return `${text}${ENDS_WITH_ADDRESS.test(text) ? ' ' : ''}${mark}`;
 }
 
-/** A message as discord.js has it, or as a history keeps it. */
+/** A message of discord.js, or of a stored history. */
 interface MarkedMessage {
   readonly author: { readonly bot: boolean };
   readonly content: string;
@@ -98,12 +101,12 @@ export function withoutNoticeLines(content: string): string {
     .join('\n');
 }
 
-/** Marks a part of an answer that goes on: with the next message, or in this one, which is edited. */
+/** Marks a part of an answer as unfinished: it continues in the next message, or in this one by an edit. */
 export function asUnfinishedPart(text: string): string {
   return marked(withoutNoticeMark(text).trimEnd(), PART_MARK);
 }
 
-/** Whether a bot's message is a part of an answer that goes on with its next message. */
+/** Whether a bot's message is a part of an answer that continues in its next message. */
 export function isUnfinishedPart({ author, content }: MarkedMessage): boolean {
   return author.bot && content.endsWith(PART_MARK);
 }

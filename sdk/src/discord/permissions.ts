@@ -14,7 +14,7 @@ export interface Ranks {
   readonly bot: GuildMember;
 }
 
-/** The requester and the bot with their roles of now. @throws UserError when the requester is no member of the guild */
+/** The requester and the bot, with their current roles. @throws UserError when the requester is not a member of the guild */
 export async function ranksIn(guild: Guild, { userId }: Pick<Actor, 'userId'>): Promise<Ranks> {
   const asking = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
   if (asking === undefined) throw new UserError(t('You are not a member of this server.'));
@@ -137,7 +137,7 @@ const NAMES: Readonly<Record<PermissionsString, () => string>> = {
   BypassSlowmode: () => t('Bypass Slowmode'),
 };
 
-/** `ManageMessages` as people know it, in the language of who reads it: Manage Messages. */
+/** The name of a permission for people, in the current language: `Manage Messages` for `ManageMessages`. */
 export function permissionName(permission: string): string {
   return isKnown(permission) ? NAMES[permission]() : permission.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
 }

@@ -9,7 +9,7 @@ import { isTransient, type RetryOptions, retryDiscord, unlessUnreachable } from 
 import { asNotice, asUnfinishedPart, LONGEST_MARK, withoutNoticeMark } from './messages.js';
 import { sendByWebhook } from './webhooks.js';
 
-/** Discord's limit. */
+/** Discord's maximum length of a message. */
 const MESSAGE_LIMIT = 2_000;
 
 /** Maximum length of a text that becomes messages: a longer one becomes a file. */
@@ -37,8 +37,8 @@ export interface TextOptions {
 }
 
 /**
- * The messages in which a text is said: split without breaking code fences, or, beyond the limits, one with a sentence and all of the text as
- * a file. None for an empty text.
+ * The messages of a text: split without breaking code fences, or, beyond the limits, one message with a sentence and the whole text as a file. None for an
+ * empty text.
  * @example for (const message of textMessages(answer)) await channel.send(message);
  */
 export function textMessages(
@@ -50,15 +50,15 @@ export function textMessages(
   return parts.length > limits.messages ? [asFile(text, head, foot)] : parts.map((content) => ({ content }));
 }
 
-/** The messages in which a notice is said, as `textMessages` splits it, each of them marked. */
+/** The messages of a notice, split as in `textMessages`; each is marked as a notice. */
 export function noticeMessages(text: string, options: TextOptions = {}): readonly TextMessage[] {
   const partLimit = (options.partLimit ?? MESSAGE_LIMIT) - LONGEST_MARK;
   return textMessages(text, { ...options, partLimit }).map((part) => ({ ...part, content: asNotice(part.content) }));
 }
 
 /**
- * The messages of one answer of a responder, split as in `textMessages`. All but the last are marked, for bots only, as unfinished: for them, and in a history,
- * they are one message.
+ * The messages of one answer of a responder, split as in `textMessages`. All but the last are marked as unfinished parts: other bots and a history treat them
+ * as one message.
  */
 export function answerMessages(text: string, options: TextOptions = {}): readonly TextMessage[] {
   const partLimit = (options.partLimit ?? MESSAGE_LIMIT) - LONGEST_MARK;
@@ -78,7 +78,7 @@ function asFile(text: string, head: string, foot: string): TextMessage {
   return { content: `${head}${note}${foot}`, files: [file] };
 }
 
-/** Well below what Discord takes as one file. */
+/** Well below Discord's maximum size of a file. */
 const FILE_BYTES = 8_000_000;
 
 /** A text as a file of a message: only its beginning when it is too large for Discord. */
@@ -90,11 +90,11 @@ export function textFile(name: string, text: string): { readonly name: string; r
 export type TextPart = Pick<MessageCreateOptions, 'content' | 'files' | 'embeds' | 'components' | 'flags'>;
 
 export interface SendTextOptions extends SendOnceOptions {
-  /** The id of the message that the first part replies to; the part is sent without a reply when that is gone. */
+  /** The id of the message that the first part replies to. If that message is deleted, the part is sent without a reply. */
   readonly replyTo?: string | undefined;
   /** No one is pinged by default. */
   readonly allowedMentions?: MessageMentionOptions | undefined;
-  /** The name and picture to send under; the bot's own without it. */
+  /** The name and picture to send under; by default those of the bot. */
   readonly profile?: Profile | undefined;
   /** Called with each part that was sent, also with those before one that fails. */
   readonly onSent?: (message: Message) => void;
@@ -119,7 +119,7 @@ export async function sendText(
     const reply = isReply ? { reply: { messageReference: replyTo, failIfNotExists: false } } : {};
     const message = { ...part, allowedMentions, ...reply };
     const partKey = `${key}:${index}`;
-    // A part of the same words comes after those before it.
+    // Requires the position after the previous parts, since an earlier part may have the same text.
     const options = {
       ...once,
       sentAfter: once.sentAfter === undefined ? undefined : (sent.at(-1)?.id ?? once.sentAfter),
@@ -195,12 +195,12 @@ export async function sendOnce(
     return (attempts === 1 ? undefined : await sentBefore()) ?? channel.send({ ...message, ...once });
   }
 
-  /** By an attempt of which no answer came. */
+  /** The message, if an earlier attempt without a response has sent it. */
   async function sentBefore(): Promise<Message | undefined> {
     return clock.now() - firstAt >= NONCE_KEPT_MS ? look() : cachedCopy();
   }
 
-  /** The gateway tells the nonces of the bot's own messages; a history read by REST does not. */
+  /** Finds the message by its nonce: the gateway delivers the nonces of the bot's own messages, the REST history does not. */
   function cachedCopy(): Message | undefined {
     return channel.messages.cache.find(({ nonce, author }) => nonce === once.nonce && isOwn(author.id));
   }
@@ -220,7 +220,7 @@ export async function sendOnce(
     const repliesTo = message.reply?.messageReference;
     const repliesToId = typeof repliesTo === 'object' ? repliesTo.id : repliesTo;
     return (
-      // Discord makes it no reply when the message that it answers is gone.
+      // Discord sends the message without a reference when the message that it replies to is deleted.
       (repliesToId === undefined || reference === null || reference.messageId === repliesToId) &&
       content === (message.content ?? '').trim() &&
       // Discord adds embeds for links.

@@ -60,7 +60,7 @@ export function ownWebhook(channel: SendableChannels): Promise<Webhook | undefin
   return found;
 }
 
-/** Call it when Discord does not know the webhook any more: the next message looks for another one. */
+/** Removes the cached webhook, so that the next message looks for another one. Call it when Discord reports the webhook as unknown. */
 export function forgetOwnWebhook(channel: SendableChannels): void {
   const home = webhookHome(channel);
   if (home !== undefined) known.get(channel.client)?.delete(home.id);
@@ -81,7 +81,7 @@ async function findOrCreate(home: Home): Promise<Webhook | undefined> {
   return home.createWebhook({ name, reason: 'speaks under the names of its agents' });
 }
 
-/** The parameters, beside its text, with which a message by the webhook appears in this place. */
+/** The parameters, besides the content, that place a webhook's message in this channel or thread. */
 export function webhookPlace(channel: SendableChannels): { readonly threadId?: string } {
   return channel.isThread() ? { threadId: channel.id } : {};
 }
@@ -146,7 +146,7 @@ export async function deleteOwn(message: Message): Promise<void> {
     isOwnWebhookMessage(message) && channel.isSendable() && mayManageWebhooks(channel)
       ? await ownWebhook(channel)
       : undefined;
-  // Without its webhook it is another user's message: those who may manage messages can delete it.
+  // Without its webhook it counts as another user's message, which requires Manage Messages to delete.
   if (webhook === undefined || webhook.id !== message.webhookId) await message.delete();
   else await webhook.deleteMessage(message, channel.isThread() ? channel.id : undefined);
 }
@@ -155,7 +155,7 @@ function gone(): UserError {
   return new UserError(t('It was sent through a webhook that no longer exists, so it cannot be changed.'));
 }
 
-/** A webhook ignores the bot's permissions in the channel. */
+/** Whether the bot itself may send the message there: Discord does not check the bot's permissions for a webhook. */
 function maySpeakByWebhook(channel: GuildTextBasedChannel, message: MessageCreateOptions): boolean {
   const { components = [], stickers = [], files, embeds, poll, forward } = message;
   const { me } = channel.guild.members;
@@ -179,7 +179,7 @@ function avatarOf({ avatarUrl }: Profile): { readonly avatarURL?: string } {
   return isUsable ? { avatarURL: avatarUrl } : {};
 }
 
-/** The message in the form for a webhook: the member who is answered is mentioned in its text. */
+/** The message in the form for a webhook, which cannot reply: the author of the answered message is mentioned in the text. */
 async function withoutReply(
   channel: GuildTextBasedChannel,
   {
@@ -346,7 +346,7 @@ export async function profileName(
 
 function withoutRefused(name: string): string | undefined {
   let left = name;
-  // Removing one can create another one.
+  // Removing one name can join the parts of another one.
   while (left.search(REFUSED) !== -1) left = left.replace(REFUSED, '');
   left = sanitizeName(left);
   const looks = likenessOf(left);
@@ -361,7 +361,7 @@ function marked(name: string, guild: Guild): string {
 
 async function isTaken(guild: Guild, name: string): Promise<boolean> {
   const likeness = likenessOf(name);
-  // Not compared before a name is: the table of look-alikes, which a start without agents does not need, takes a megabyte.
+  // Compared only when a name has to be checked: the table of look-alikes takes a megabyte, which a bot without agents does not need.
   if (isConfusable(name) || RESERVED.some((reserved) => likenessOf(reserved) === likeness)) return true;
   const looksAlike = (other: string | null | undefined) => other != null && likenessOf(other) === likeness;
   const isSomeone = ({ id, nickname, user }: GuildMember) =>
@@ -371,7 +371,7 @@ async function isTaken(guild: Guild, name: string): Promise<boolean> {
   try {
     return (await guild.members.search({ query: name, limit: SEARCHED, cache: false })).some(isSomeone);
   } catch {
-    // An unknown name counts as taken: the mark does no harm.
+    // When Discord does not answer, the name counts as taken: a redundant suffix does no harm.
     return true;
   }
 }

@@ -29,10 +29,12 @@ const SPECIAL_4 = listOf('ipv4', [
   ['224.0.0.0', 3],
 ]);
 
-/** All ranges that have been assigned to the public so far. Addresses that contain an IPv4 address (mapped, NAT64) are outside of it or below. */
+/**
+ * All ranges that have been assigned to the public so far. Addresses that embed an IPv4 address (mapped, NAT64) are outside of these ranges, or in `SPECIAL_6`.
+ */
 const UNICAST_6 = listOf('ipv6', [['2000::', 3]]);
 const SPECIAL_6 = listOf('ipv6', [
-  // Teredo, ORCHID and benchmarks among them.
+  // Includes Teredo, ORCHID and benchmarks.
   ['2001::', 23],
   ['2001:db8::', 32],
   // 6to4.
@@ -60,7 +62,7 @@ export function literalAddressOf({ hostname }: URL): string | undefined {
   return isIP(literal) === 0 ? undefined : literal;
 }
 
-/** All addresses of a name. */
+/** Resolves a host name to all its addresses. */
 export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /**
