@@ -1,7 +1,7 @@
 import type { Actor } from './access.js';
 import { defineToken } from './token.js';
 
-/** How a task stands. */
+/** The states of a task. */
 export const TASK_STATUSES = [
   'queued',
   'running',
@@ -17,90 +17,90 @@ export const TASK_STATUSES = [
 ] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** A task for other surfaces: plain data, a copy. Times are milliseconds since 1970. */
+/** A task as other plugins see it: plain data, a copy. Times are milliseconds since 1970. */
 export interface TaskInfo {
   readonly id: string;
-  /** The requester, and where they asked. */
+  /** The requester, and the place of the request. */
   readonly actor: Actor;
   /** The plugin or surface that started it: `command`, `chat`. */
   readonly origin: string;
   readonly status: TaskStatus;
   /** The original request. */
   readonly originalPrompt: string;
-  /** Where it works: a thread, or the channel itself. */
+  /** The thread in which the task works, or the channel itself. */
   readonly channelId: string;
-  /** To its status message; `undefined` until there is one. */
+  /** Link to its status message; `undefined` until there is one. */
   readonly link: string | undefined;
-  /** Model calls that were made for it. */
+  /** Number of model calls made for it. */
   readonly stepCount: number;
   readonly tokens: number;
   /** US dollars; `null` when a price is not known. */
   readonly cost: number | null;
   readonly startedAt: number;
   readonly endedAt: number | undefined;
-  /** How long it has worked: waiting for people and for room does not count. */
+  /** How long it has worked, in milliseconds, without the time that it waited for people or for a worker slot. */
   readonly workedMs: number;
-  /** Its place among those that wait for room, from 1. */
+  /** Its position among the tasks that wait for a worker slot, from 1. */
   readonly place: number | undefined;
-  /** Its open question. */
+  /** The question to a member that waits for an answer. */
   readonly pendingQuestion: { readonly text: string; readonly choices: readonly string[] } | undefined;
-  /** The tool that runs or waits for a decision. */
+  /** The tool that runs, or waits for a confirmation. */
   readonly currentTool: string | undefined;
-  /** The task's own summary, or the reason of its end when it did not end by itself. */
+  /** The task's own summary, or the reason why it was ended. */
   readonly ending: string | undefined;
-  /** Effects of which it is unknown whether they happened. */
+  /** Effects with an unknown outcome: they may or may not have happened. */
   readonly unknowns: readonly string[];
 }
 
-/** Something that a task has said. */
+/** A text that a task has posted. */
 export interface TaskMessage {
   readonly taskId: string;
   readonly stepCount: number;
   readonly kind: 'text' | 'update' | 'question' | 'warning' | 'ending';
   readonly text: string;
-  /** The Discord messages that carry it. */
+  /** Ids of the Discord messages with the text. */
   readonly messageIds: readonly string[];
 }
 
 export interface TaskRequest {
   /** The goal, at most 4,000 characters. */
   readonly prompt: string;
-  /** For whom, and from where: the task acts with this person's rights. */
+  /** The requester and the place of the request: the task acts with this person's rights. */
   readonly actor: Actor;
   /** The surface that starts it: `command`, `chat`, `web`. */
   readonly origin: string;
-  /** The message that asked for it: its status is shown as a reply to it. */
+  /** The message with the request: the status message replies to it. */
   readonly messageId?: string;
 }
 
 /** A person's message to a task. */
 export interface TaskWords {
   readonly text: string;
-  /** The message that says it. When it is deleted, the task does not read it any more. */
+  /** The message with the text. When it is deleted, the task does not read the text any more. */
   readonly messageId?: string;
 }
 
-/** Autonomous tasks, for every surface. Every method throws a `UserError` or `CinnabarError` whose sentence may be shown. */
+/** Autonomous tasks. Every method throws a `UserError` or `CinnabarError` whose sentence may be shown. */
 export interface Tasks {
-  /** Resolves once the task is written and can be seen. It runs by itself from then on, also after a restart. */
+  /** Starts a task. Resolves once it is written and has a status message. The task then runs by itself, also after a restart. */
   start(request: TaskRequest): Promise<TaskInfo>;
-  /** Nothing new begins from here on. Resolves once that is written; what it was doing is ended meanwhile. */
+  /** Stops a task: no step or tool call begins after this. Resolves once that is written; the running one is aborted meanwhile. */
   stop(taskId: string, by: Actor): Promise<TaskInfo>;
-  /** Takes effect when the tool that runs has ended. */
+  /** Pauses a task, once its running tool has ended. */
   pause(taskId: string, by: Actor): Promise<TaskInfo>;
   resume(taskId: string, by: Actor): Promise<TaskInfo>;
-  /** Says something to a task that works: it hears it at its next step. */
+  /** Sends a text to a running task, which reads it in its next step. */
   say(taskId: string, words: TaskWords, by: Actor): Promise<TaskInfo>;
-  /** Goes on with a task that is over, with a new word; its limits count anew. One that works hears the word. */
+  /** Continues a task that has ended, with another text; its limits are counted from zero. A running task reads the text in its next step, as with `say`. */
   continue(taskId: string, words: TaskWords, by: Actor): Promise<TaskInfo>;
   /** Answers the pending question. */
   answer(taskId: string, text: string, by: Actor): Promise<TaskInfo>;
   get(taskId: string): Promise<TaskInfo | undefined>;
-  /** Running ones first, then the newest. */
+  /** Running tasks first, then the newest. */
   list(filter: { readonly guildId?: string | null; readonly userId?: string }): Promise<readonly TaskInfo[]>;
-  /** Called after every change, once it is written. @returns takes it back */
+  /** Calls `listener` after every change, once it is written. @returns a function that removes the listener */
   onUpdate(listener: (task: TaskInfo) => void): () => void;
-  /** Called for everything that a task says, once it has been said. @returns takes it back */
+  /** Calls `listener` with every text that a task has posted. @returns a function that removes the listener */
   onMessage(listener: (message: TaskMessage) => void): () => void;
 }
 export const Tasks = defineToken<Tasks>('cinnabar.tasks');

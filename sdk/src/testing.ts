@@ -3,13 +3,13 @@ import type { Clock } from './clock.js';
 
 /** A clock that moves only when a test advances it. */
 export interface ManualClock extends Clock {
-  /** Moves time forward, running what falls due on the way, in order, with `now()` at each one's due time. */
+  /** Moves time forward. Timers run when they fall due, in order, with `now()` at their due time. */
   advance(byMs: number): void;
-  /** How many timers are waiting. */
+  /** Number of timers that have not run. */
   readonly pending: number;
 }
 
-/** @param startMs where it starts; a fixed day by default, so that tests do not depend on today */
+/** @param startMs initial time, in milliseconds since 1970; a fixed day by default, so that tests do not depend on the current date */
 export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   let now = startMs;
   let sequence = 0;
@@ -27,7 +27,8 @@ export function createManualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
     now: () => now,
     after(delayMs, task) {
       const id = sequence++;
-      // Like a real timer: it goes on in the language, and whatever else belongs to the call, in which it was set. `AsyncResource.bind` is ten times as slow.
+      // The task runs in the asynchronous context (the language, for instance) in which the timer was set, as with real timers. `AsyncResource.bind` is ten
+      // times as slow.
       const setter = new AsyncResource('ManualTimer');
       timers.set(id, { due: now + Math.max(0, delayMs), task: () => setter.runInAsyncScope(task) });
       return () => void timers.delete(id);

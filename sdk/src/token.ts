@@ -1,4 +1,4 @@
-/** Names a service of type `T`. Two tokens with the same `id` are the same token, so packages may define it apart. */
+/** Names a service of type `T`. Two tokens with the same `id` are the same token, so that separate packages may define it. */
 export interface Token<T> {
   readonly kind: 'token';
   readonly id: string;
@@ -6,7 +6,7 @@ export interface Token<T> {
   readonly service?: T;
 }
 
-/** A token that a plugin can do without: it is injected as `T | undefined`. */
+/** A token of an optional service: it is injected as `T | undefined`. */
 export interface OptionalToken<T> {
   readonly kind: 'optional';
   readonly token: Token<T>;
@@ -32,7 +32,7 @@ export function defineToken<T>(id: string): Token<T> {
   return { kind: 'token', id };
 }
 
-/** Marks a dependency as optional: the plugin starts without it and restarts when it appears or goes. */
+/** Marks a dependency as optional: the plugin starts without the service, and restarts when the service appears or disappears. */
 export function optional<T>(token: Token<T>): OptionalToken<T> {
   return { kind: 'optional', token };
 }

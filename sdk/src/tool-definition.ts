@@ -7,7 +7,7 @@ import type { ToolContent, ToolProgress } from './tools.js';
 export type ToolInput = z.ZodObject;
 export type Risk = 'read' | 'write' | 'destructive';
 
-/** The names that a terminal-style card uses. */
+/** The names on a terminal-style card. */
 export interface TerminalNames<Argument extends string = string> {
   readonly program: string;
   readonly operation: string;
@@ -16,13 +16,13 @@ export interface TerminalNames<Argument extends string = string> {
   readonly keys?: { readonly [K in Argument]?: string };
 }
 
-/** The effect of a call in its place, in words: the existing data decides some of them. */
+/** The texts of one call, for a tool whose texts depend on stored data. */
 export interface CallDescription<I> {
   readonly sentence: string;
   readonly said?: readonly (keyof I & string)[];
   readonly action?: string;
   readonly cancelled?: string;
-  /** Arguments that were left out, as the call would take them: the card shows them, too. */
+  /** Omitted arguments with the values that the call would use: the card shows them as well. */
   readonly assumed?: Partial<I>;
 }
 
@@ -34,17 +34,17 @@ export interface ToolPresentation<I, O> {
   readonly said?: readonly (keyof I & string)[];
   /** "Add character to party roster" */
   readonly action?: string;
-  /** For terminal-style cards: PARTY_MANAGER, ADD_CHARACTER, CHARACTER_DATA; `keys` name arguments there, `{ gear_preferences: 'gear' }`. */
+  /** Names on terminal-style cards: PARTY_MANAGER, ADD_CHARACTER, CHARACTER_DATA; `keys` renames arguments there, `{ gear_preferences: 'gear' }`. */
   readonly terminal?: TerminalNames<keyof I & string>;
   /** Argument labels: `{ gear_preferences: 'Gear Preferences' }`; by default made from the name. */
   readonly labels?: { readonly [K in keyof I & string]?: string };
-  /** "✓ V has been added to your party!" A model reads it as the result, too. Markdown: escape what people typed with `plainText`. */
+  /** "✓ V has been added to your party!" Also the result for a model. Markdown: escape members' texts with `plainText`. */
   success?(input: I, output: O): string;
-  /** The result with what text cannot say, for who can take it; by default just the text. */
+  /** The result with content other than text, for callers that support it; by default only the text. */
   content?(input: I, output: O): readonly ToolContent[];
   /** "Cancelled adding V to your party." Plain text, as `sentence`. */
   cancelled?(input: I): string;
-  /** Words that depend on the member or on what is stored, in place of those above; asked for once, when the call is made. */
+  /** Texts that depend on the member or on stored data, in place of the ones above. Called once, when the call is made. */
   describe?(input: I, place: { readonly actor: Actor }): Promise<CallDescription<I>>;
 }
 
@@ -54,70 +54,70 @@ export interface ToolContext {
   readonly actor: Actor;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** The request's key, the same at every attempt: for services that take an idempotency key. The call's id where there was none. */
+  /** The request's idempotency key, the same at every attempt, for services that accept one. The call's id when the request had none. */
   readonly key: string;
   /**
-   * The longest text that the caller takes. A tool that can return more shows the part that matters most (of messages the newest), and says how to
-   * get the rest; of what is longer all the same, the host shows the beginning.
+   * Maximum length of the text for the caller. A tool that can return more shows the most important part (of messages the newest), and says how to get the
+   * rest; the host cuts the end of a longer text.
    */
   readonly mostCharacters: number;
-  /** Reports to the caller how far it has come; a caller need not listen. */
+  /** Reports the progress of the call. Callers may ignore it. */
   progress(progress: ToolProgress): void;
 }
 
 export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
-  /** As models see it: letters, digits and `_`, at most 64. Unique in the host. */
+  /** The name for models: letters, digits and `_`, at most 64. Unique in the host. */
   readonly name: string;
   readonly description: string;
   readonly input: S;
   /**
-   * The JSON Schema to show as it is, for a tool that has one from elsewhere and no zod schema to say as much: `input` still has
-   * to refuse what does not fit. By default made from `input`.
+   * A JSON Schema to show to models unchanged, for a tool whose schema comes from elsewhere and cannot be expressed in zod: `input` still has to refuse invalid
+   * arguments. By default made from `input`.
    */
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly risk: Risk;
   readonly access?: AccessPolicy;
   /**
-   * Where the call takes effect, for tools that can reach beyond the channel in which they are called: `access`, the guild's policy
-   * and an identity's scope are then decided for that place, when it is asked for and again before it runs; it is not run when that is another
-   * place by then. Throw `UserError` for an argument that cannot name a place at all; for one that there is not, give a place that no one
-   * reaches, so that the refusal does not tell what exists. In a cluster it is called where the request was made, and the place may be in a server of another
-   * process: `client.channels.fetch(id, { allowUnknownGuild: true })` finds such a channel. A tool without `place` takes effect where it is called, and changes nothing for an
-   * agent that was not let in there; one that only reads asks `Access` itself how far its caller may look.
+   * The place where the call takes effect, for tools that can act outside of the channel in which they are called. `access`, the guild's policy and an
+   * identity's scope are then decided for that place, at the request and again before the call runs; if the place has changed by then, the call is refused.
+   * Throw `UserError` for an argument that cannot name a place at all; for a place that does not exist, return one that no one can reach, so that the refusal
+   * does not reveal what exists. In a cluster it is called in the process of the request, and the place may be in a server of another process:
+   * `client.channels.fetch(id, { allowUnknownGuild: true })` finds such a channel. A tool without `place` takes effect where it is called, and may not change
+   * anything for an agent without a grant there; a tool that only reads checks its caller's access itself (`Access`).
    */
   place?(input: z.output<S>): Place | Promise<Place>;
   /**
    * The cluster process in which the tool runs, when that is neither the one of `place` nor that of its caller: the process that serves this guild, for a tool
-   * that looks through a guild named by an argument; with `null` the process for data of no guild, for a tool of a resource that exists once. Access is decided
-   * as always. Throw `UserError` for an argument that cannot name a guild.
+   * that searches a guild named by an argument; with `null` the process for data of no guild, for a tool of a resource that exists once. Access is decided as
+   * always. Throw `UserError` for an argument that cannot name a guild.
    */
   runsIn?(input: z.output<S>): string | null;
   /**
-   * Where the output came from, for a tool that reads what others said or what not all members can see: it is kept with the result, which is shown
-   * later only to who may read all of that then. `place` is one of them without being named; a tool that has neither read where it was asked.
+   * The sources of the output, for a tool that reads others' messages or content that not all members can see. They are stored with the result, which is later
+   * shown only to people who may read all of them at that time. `place` always counts as a source; a tool with neither counts as reading the place of its call.
    */
   sources?(output: O, input: z.output<S>): readonly ToolSource[];
-  /** Running it twice with the same `ToolContext.key` does no more than running it once. By default only what reads is. */
+  /** Whether running it twice with the same `ToolContext.key` has the same effect as running it once. By default `true` only for tools that read. */
   readonly idempotent?: boolean;
-  /** The policy where the guild has none; by default the interceptor decides by `risk`. */
+  /** The policy where the guild has set none; by default the interceptor decides by `risk`. */
   readonly policy?: 'allow' | 'confirm';
-  /** Gives way to a tool of the same name that does not: for tools of foreign servers, whose names the owner has not chosen. */
+  /** Whether a tool of the same name without this flag replaces it: for tools of external servers, whose names the owner has not chosen. */
   readonly yields?: boolean;
-  /** Not for models: never offered, and only its own plugin can invoke it (with its id as the request's `origin`). */
+  /** Hides the tool from models: it is never offered, and only its own plugin can invoke it (with its id as the request's `origin`). */
   readonly internal?: boolean;
   /**
-   * Whether it is worth offering to a model there; by default it is. Not a matter of rights: a tool that is not offered can still be
-   * asked for by name, and an agent with an identity sees whatever it was granted.
+   * Whether it is useful to offer the tool to a model there; by default it is. Not an access check: a tool that is not offered can still be called by name, and
+   * an agent with an identity sees every tool of its grant.
    */
   offered?(actor: Actor): boolean | Promise<boolean>;
   /** Utterances with slots named after arguments: "add {name} to my party, he's a {role}". */
   readonly examples?: readonly string[];
   readonly present?: ToolPresentation<z.output<S>, O>;
   /**
-   * Refuses what would be refused anyhow, before a member is asked for a confirmation: throw `UserError`. `run` checks it again, since
-   * things change while a call waits.
+   * Refuses a call that `run` would refuse, before a member gets the request for a confirmation: throw `UserError`. `run` has to check again, since the state
+   * may change while the call waits.
    */
   check?(input: z.output<S>, place: { readonly actor: Actor }): void | Promise<void>;
-  /** Throw `UserError` for what the person should read. */
+  /** Throw `UserError` with a text for the person. */
   run(input: z.output<S>, context: ToolContext): O | Promise<O>;
 }

@@ -13,20 +13,20 @@ export interface ToolFailure {
   readonly message: string;
 }
 
-/** How a call ended. */
+/** The outcome of a finished call. */
 export type SettledOutcome =
   | {
       readonly status: 'done';
       readonly callId: string;
       readonly output: unknown /** For people and models. */;
       readonly text: string;
-      /** The same with images and the like, where the tool has any. */
+      /** The output including images and other content, for tools that have any. */
       readonly content?: readonly ToolContent[];
-      /** Where it came from. Absent where that is not known: then the result is for the requester alone. */
+      /** Sources of the output. Absent when they are not known: then the result is for the requester alone. */
       readonly sources?: readonly ToolSource[];
       /**
-       * It is for the requester alone: what was read is more private than the place where it was asked for, and they have not chosen to have it told
-       * there. The interceptor that held the call gives it to them; a responder must not tell it in that place.
+       * Set when the result is for the requester alone: its sources are more private than the place of the request, and the requester has not chosen to show it
+       * there. The interceptor that held the call delivers it to them; a responder must not post it in that place.
        */
       readonly audience?: 'requester';
     }
@@ -34,7 +34,7 @@ export type SettledOutcome =
   | { readonly status: 'expired'; readonly callId: string; readonly reason: string }
   | { readonly status: 'failed'; readonly callId: string; readonly error: ToolFailure };
 
-/** Not run yet: `note` tells the model so; `settled` resolves when it has ended. */
+/** The call has not run yet: `note` is the text for the model; `settled` resolves with the final outcome. */
 export interface DeferredOutcome {
   readonly status: 'deferred';
   readonly callId: string;
@@ -43,7 +43,7 @@ export interface DeferredOutcome {
 }
 export type Outcome = SettledOutcome | DeferredOutcome;
 
-/** The default rendering of a call, every argument in full, with the tool's own words where it has them. */
+/** The rendering of a call with every argument in full, and with the tool's own texts where it has them. */
 export interface CallCard {
   readonly sentence: string;
   readonly action: string;
@@ -55,13 +55,13 @@ export interface CallCard {
     readonly value: unknown;
     readonly said: boolean;
   }[];
-  /** All arguments as they may be shown, as in `fields`: secrets are taken out. */
+  /** All arguments as they may be shown, as in `fields`: without secrets. */
   readonly arguments: Readonly<Record<string, unknown>>;
   /** The text after a cancellation. */
   readonly cancelled: string;
 }
 
-/** Said to a model in place of a result whose `audience` is the requester. */
+/** Sent to a model in place of a result whose `audience` is the requester. */
 export const FOR_REQUESTER_ALONE =
   'It ran. What it returned is more private than this channel, so it was given to the member who asked alone: it is not known here.';
 
@@ -73,35 +73,38 @@ export interface ToolCall {
   /** SHA-256 of the canonical arguments, hex. */
   readonly argumentsHash: string;
   readonly actor: Actor;
-  /** Where it takes effect, when that is not where the actor is: what the admins there have decided holds for it. */
+  /** The place where it takes effect, when that differs from the actor's place: the decisions of the admins there apply. */
   readonly at: Place | undefined;
-  /** The message after which it was made, when the caller has named it. */
+  /** The message after which it was made, when the request named one. */
   readonly messageId: string | undefined;
   readonly signal: AbortSignal;
   readonly card: CallCard;
   /** Where the request comes from: `chat`, `mcp`. */
   readonly origin: string;
-  /** The work that the call is part of, when the caller has named it: a member may approve for all of it. */
+  /** The work that the call is part of, when the request named one: a member may approve calls for all of it. */
   readonly session: ToolSession | undefined;
-  /** The calls that were made with it in one response of a model. */
+  /** The other calls of the same response of a model. */
   readonly step: ToolStep | undefined;
-  /** The strictest of the guild's policy, the identity's and, where the guild has none, the tool's own. Never `deny`: such a call does not come this far. */
+  /**
+   * The strictest of the guild's policy, the identity's and, where the guild has none, the tool's own. Never `deny`: such a call is refused before the
+   * interceptors.
+   */
   readonly policy: ToolPolicy | undefined;
   /**
-   * The visibility of the read content, compared with the place of the call: `open` to all members there, `private` where not all members there may read it,
-   * `unknown` where only the result tells; `nothing` for a call that reads nothing.
+   * The visibility of the content that it reads, compared with the place of the call: `open` to all members there, `private` where not all members there may
+   * read it, `unknown` where only the result determines it; `nothing` for a call that reads nothing.
    */
   readonly reading: 'nothing' | 'open' | 'private' | 'unknown';
-  /** proposed → pending, written before it resolves. Call it before anything is shown. */
+  /** proposed → pending; resolves once that is written. Call it before anything is shown. */
   hold(): Promise<void>;
   /**
-   * For a call that runs without a decision: as after one, what it returns is for the requester alone (`audience`) where not all members may read
-   * it. Otherwise it is shown where it was asked for. Call it before `next`.
+   * For a call that runs without a decision: makes the result private to the requester (`audience`) where not all members may read it, as after a decision.
+   * Without this call, the result is shown in the place of the request. Call it before `next`.
    */
   keepPrivate(): void;
   /**
    * pending → approved. `false` when another decision was first.
-   * @param share the member who decided wants the result shown where it was asked for, although not all members there may read its sources
+   * @param share set when the member who decided wants the result shown in the place of the request, although not all members there may read its sources
    */
   approve(byUserId: string, share?: 'here'): Promise<boolean>;
   /** pending → denied. `false` when another decision was first. */
@@ -115,24 +118,24 @@ export interface Interceptor {
   /** Lower runs first (outermost). */
   readonly order: number;
   /**
-   * Wraps an invocation. Return `next()` to go on, or an outcome of your own. After `hold()`, `next()` runs only once it is approved:
-   * it checks access again, claims the call, and runs it at most once.
+   * Wraps an invocation. Return `next()` to continue, or an outcome of your own. After `hold()`, `next()` runs only once the call is approved: it checks access
+   * again, claims the call, and runs it at most once.
    */
   handle(call: ToolCall, next: () => Promise<SettledOutcome>): Promise<Outcome>;
 }
 
-/** A stretch of work of which calls are part: a task. */
+/** A unit of work with several calls: a task. */
 export interface ToolSession {
   readonly id: string;
   /** For people: "this task". */
   readonly name: string;
-  /** How long a request for approval waits for its decision, in ms, at most a week. Without it as long as one of a conversation. */
+  /** How long a request for approval waits for its decision, in ms, at most a week. By default as long as in a conversation. */
   readonly decideWithinMs?: number;
   /** Whether the request pings the member who decides. */
   readonly mention?: boolean;
 }
 
-/** A tool as others see it. */
+/** A tool as other plugins and models see it. */
 export interface ToolInfo {
   readonly name: string;
   readonly plugin: string;
@@ -140,53 +143,53 @@ export interface ToolInfo {
   readonly risk: Risk;
   readonly access: AccessPolicy;
   readonly examples: readonly string[];
-  /** Whether a call whose end is not known may be made again with the same key. */
+  /** Whether a call with an unknown outcome may be repeated with the same key. */
   readonly idempotent: boolean;
-  /** JSON Schema of the input: 2020-12 made from the zod schema, else the one that the tool brought. */
+  /** JSON Schema (2020-12) of the input: made from the zod schema, or declared by the tool. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
 export interface ToolRequest {
   readonly name: string;
-  /** As the model gave them: validated by the host. */
+  /** The model's arguments, which the host validates. */
   readonly arguments: unknown;
   readonly actor: Actor;
   readonly signal?: AbortSignal;
   /** Where the request comes from, for the audit: `chat`, `mcp`. */
   readonly origin: string;
   /**
-   * Names the call, so that asking again does not run it again: a caller with the same key, tool and arguments, also after a restart and for
-   * as long as the ledger keeps the call (30 days, and 10,000 calls), gets what became of the first one; of an output only the first 4,000
-   * characters of its text are kept. "Who" is the person in their guild, or the identity. Where the record of a call is damaged or was to be
-   * forgotten, they read that its outcome is unknown. A call that was refused before it was proposed is not one yet.
+   * Idempotency key. A request of the same caller (the person in their guild, or the identity) with the same key, tool and arguments does not run the call
+   * again: it gets the outcome of the first one, also after a restart, for as long as the ledger keeps the call (30 days, and 10,000 calls); of an output only
+   * the first 4,000 characters of its text are kept. When the record of the call is damaged, or a member's data in it was deleted, the outcome is `unknown`. A
+   * call that was refused before it was proposed does not count.
    */
   readonly key?: string;
   /**
-   * From 1 (the default). The next attempt of a key is a call of its own, and is refused unless the one before has ended without having run,
-   * or its outcome is unknown and the tool is idempotent.
+   * Attempt number, from 1 (the default). The next attempt of a key is a separate call, and is refused unless the previous one ended without having run, or its
+   * outcome is unknown and the tool is idempotent.
    */
   readonly attempt?: number;
   /** The work that the call is part of, for approvals that hold for all of it. */
   readonly session?: ToolSession;
-  /** The state that the calls of one response share: see `inStep`. */
+  /** The state shared by the calls of one response: see `inStep`. */
   readonly step?: ToolStep;
   /**
-   * Others whose words are answered together with the actor's: it is not made unless each of them might make it there, and what it reads is
-   * told only when each of them may read it.
+   * Other people whose messages are answered together with the actor's: the call is refused unless each of them may make it there, and its result is shown only
+   * when each of them may read its sources.
    */
   readonly alongside?: readonly Actor[];
   /** The message after which the call is made: its place in the channel's history. */
   readonly messageId?: string;
-  /** The longest text that its result may hold, `RESULT_CHARACTERS` unless given; a longer one is cut, and says how to get the rest. At least 200. */
+  /** Maximum length of the text of the result, at least 200; `RESULT_CHARACTERS` by default. A longer text is cut, with a note on how to get the rest. */
   readonly mostCharacters?: number;
-  /** Told how far the call has come, when the tool says so. */
+  /** Called with the progress of the call, when the tool reports it. */
   readonly onProgress?: (progress: ToolProgress) => void;
 }
 
-/** A call that is over, however it ended: done, refused before it ran, or failed. */
+/** A call that has ended: done, refused before it ran, or failed. */
 export interface SettledCall {
   readonly id: string;
-  /** The tool's name as it was asked for; there may be none of that name. */
+  /** The requested tool name; a tool of that name may not exist. */
   readonly tool: string;
   /** The validated input; for an invalid one, the original. */
   readonly input: unknown;
@@ -198,7 +201,7 @@ export interface SettledCall {
 
 /** Whether an actor may use a tool. */
 export interface ExplainedTool extends Decision {
-  /** Why models are not offered it there although the decision allows it: its plugin says that it makes no sense. */
+  /** Why models are not offered the tool there although the decision allows it: `ToolDefinition.offered` returned `false`. */
   readonly notOffered?: DecisionReason;
 }
 
@@ -206,11 +209,14 @@ export interface Tools {
   list(): readonly ToolInfo[];
   /** The tools that the actor may use there: plugin enabled, access granted, not denied by policy. */
   offered(actor: Actor): Promise<readonly ToolInfo[]>;
-  /** The tools that are on where the actor is, also those that the actor may not use: plugin enabled, not denied by policy. The same for every member there. */
+  /**
+   * The tools that are enabled in the actor's place, including those that the actor may not use: plugin enabled, not denied by policy. The same for every
+   * member there.
+   */
   available(actor: Actor): Promise<readonly ToolInfo[]>;
   /** Whether the actor may use a tool there, with every reason; `undefined` when there is no such tool. */
   explain(actor: Actor, name: string): Promise<ExplainedTool | undefined>;
-  /** Never throws: everything that can go wrong is an outcome. */
+  /** Invokes a tool. Never throws: every failure is an outcome. */
   invoke(request: ToolRequest): Promise<Outcome>;
   /**
    * Calls `listener` with every finished call, before its caller gets the outcome. An error of the listener is logged, and changes nothing.
@@ -228,7 +234,7 @@ export interface ToolPolicies {
 }
 export const ToolPolicies = defineToken<ToolPolicies>('cinnabar.tool-policies');
 
-/** Text, or what it cannot say: the kinds of content that the Model Context Protocol knows. Bytes are base64. */
+/** Text or other content, as in the Model Context Protocol. Bytes are base64. */
 export type ToolContent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
@@ -249,7 +255,7 @@ export interface ToolResource {
   readonly blob?: string;
 }
 
-/** How far a call has come. `progress` only ever rises. */
+/** The progress of a call. `progress` never decreases. */
 export interface ToolProgress {
   readonly progress: number;
   /** The final value of `progress`, if known. */
@@ -270,29 +276,29 @@ export interface Approval {
   readonly at: number;
 }
 
-/** People's grants for tasks (`ToolSession`). Provided by `confirm`; kept over restarts. */
+/** Members' grants for tasks (`ToolSession`), which survive restarts. Provided by `confirm`. */
 export interface Approvals {
   /** The grants of a session, oldest first. */
   list(sessionId: string): Promise<readonly Approval[]>;
-  /** Takes one back: later calls are asked about again. `false` when there is none of that id. */
+  /** Revokes a grant: later calls need a confirmation again. `false` when there is none with that id. */
   revoke(sessionId: string, approvalId: string): Promise<boolean>;
-  /** Takes all back: the task is over. More than once does no harm. */
+  /** Revokes all grants of a session, when its task has ended. A second call does nothing. */
   end(sessionId: string): Promise<void>;
 }
 export const Approvals = defineToken<Approvals>('cinnabar.approvals');
 
 /**
- * The calls that a model makes in one response. An interceptor that asks a member about them waits until all of them have been made, so that it can ask once
- * for all.
+ * The calls that a model makes in one response. An interceptor that asks a member for confirmations waits until all of them have been made, so that it can ask
+ * once for all.
  */
 export interface ToolStep {
-  /** Lets the next call of the step be made. Resolves when all of them have been made, or are over. */
+  /** Lets the next call of the step begin. Resolves when all calls have been made, or have ended. */
   rest(): Promise<void>;
 }
 
 /**
- * Runs tasks one after another, each with the step that they share: what the first changes, the second finds. A task that waits for the rest
- * of its step lets the next one begin. Rejects with what the first task that failed threw.
+ * Runs tasks one after another, with one shared step: each task sees the changes of the previous ones. A task that calls `step.rest()` lets the next one begin.
+ * Rejects with the error of the first task that failed.
  * @example const outcomes = await inStep(requests.map((request) => (step) => tools.invoke({ ...request, step })));
  */
 export async function inStep<T>(tasks: readonly ((step: ToolStep) => Promise<T>)[]): Promise<readonly T[]> {
@@ -315,7 +321,7 @@ export async function inStep<T>(tasks: readonly ((step: ToolStep) => Promise<T>)
       });
       const result = task(step);
       results.push(result);
-      // It is waited for below; until then a failure of another one goes first.
+      // `Promise.all` below rethrows its error; until then it must not count as an unhandled rejection.
       result.catch(() => undefined);
       await Promise.race([result, rests]);
     }
@@ -325,12 +331,11 @@ export async function inStep<T>(tasks: readonly ((step: ToolStep) => Promise<T>)
   return Promise.all(results);
 }
 
-/** How much text a tool's result may hold where its caller says nothing else: about 5,000 tokens. */
+/** Maximum length of the text of a tool's result by default: about 5,000 tokens. */
 export const RESULT_CHARACTERS = 20_000;
 
 /**
- * The text, or its beginning with a line that says how much is missing and how to get it; never longer than `most`, and never cut inside a
- * character.
+ * The text, or its beginning with a note on how much is missing and how to get it; never longer than `most`, and never cut inside a surrogate pair.
  * @param most at least 200
  */
 export function boundedText(text: string, most: number): string {

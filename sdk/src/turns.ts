@@ -9,42 +9,45 @@ import { defineToken } from './token.js';
 
 export type TurnTrigger = 'command' | 'mention' | 'reply' | 'dm' | 'name' | 'random' | 'activate' | 'continue';
 
-/** Something said to the bot that wants an answer. */
+/** A message to the bot that a responder answers. */
 export interface Turn {
   readonly id: string;
-  /** Why it is for the bot. Of these, `name` and `random` were not addressed to it. */
+  /** Why the bot answers. With `name` and `random`, the message was not addressed to the bot. */
   readonly trigger: TurnTrigger;
-  /** The text of the message, without the command or the mention that led here. */
+  /** The text of the message, without the command or the mention. */
   readonly text: string;
-  /** Turns that waited in the same channel and are answered together with this one, oldest first. Empty for responders that take no batches. */
+  /** Turns that waited in the same channel and are answered together with this one, oldest first. Empty for responders without `batches`. */
   readonly earlier: readonly Turn[];
   readonly actor: Actor;
   readonly user: User;
   readonly member: GuildMember | null;
   readonly guild: Guild | null;
   readonly channel: SendableChannels;
-  /** `null` when it came by slash command. */
+  /** `null` for a slash command. */
   readonly message: Message | null;
   /**
-   * Aborts when the answer is not wanted any more: the question was deleted, a member stopped it (`turnEndOf` tells these two), the plugin
-   * stops, or the deadline has passed.
+   * Aborts when the answer is not needed any more: the question was deleted or a member stopped the turn (`turnEndOf` distinguishes these), the plugin stops,
+   * or the deadline has passed.
    */
   readonly signal: AbortSignal;
-  /** When the answer has to be there, by the clock in ms: for requests to models. Set when the turn is handed to its responder. */
+  /** Deadline of the answer, in milliseconds since 1970, by the clock: for requests to models. Set when the turn is passed to its responder. */
   readonly deadlineAt?: number;
-  /** How long an answer may be before it becomes a file; `reply` keeps to it. */
+  /** Maximum length of an answer before it becomes a file; `reply` applies it. */
   readonly answerLimits?: TextLimits;
   /**
-   * For messages of the answer that are sent without `reply`. While one is on its way, the turn is not given up, so that no one reads that it was after they
-   * have read the answer. Returns `message`.
+   * Tracks a message of the answer that is sent without `reply`: while it is on its way, the turn does not time out, so that no report of a time-out follows
+   * the answer. Returns `message`.
    * @example await turn.sending(webhook.send({ content }));
    */
   sending<P extends Promise<unknown>>(message: P): P;
-  /** Answers in the channel; text over Discord's limit is split without breaking fences, and a very long one becomes a file. Resolves with the last message sent. */
+  /**
+   * Answers in the channel; text over Discord's limit is split without breaking fences, and a very long one becomes a file. Resolves with the last sent
+   * message.
+   */
   reply(reply: Reply): Promise<Message>;
 }
 
-/** Why a member wants no answer any more, as the reason of a turn's signal. */
+/** Why a member has ended a turn, as the reason of its signal. */
 export type TurnEnd = 'withdrawn' | 'stopped';
 
 /** The reason with which a turn's signal aborts: `withdrawn` when the question was deleted, `stopped` by command. */
@@ -52,7 +55,7 @@ export function turnEndReason(end: TurnEnd): CinnabarError {
   return new CinnabarError(end === 'withdrawn' ? 'CINNABAR_TURN_WITHDRAWN' : 'CINNABAR_TURN_STOPPED');
 }
 
-/** Why a member wants no answer any more; `undefined` for a signal that has not aborted, or not because of a member. */
+/** Why a member has ended a turn; `undefined` for a signal that has not aborted, or has another reason. */
 export function turnEndOf(signal: AbortSignal): TurnEnd | undefined {
   const reason: unknown = signal.reason;
   if (!(reason instanceof CinnabarError)) return undefined;
@@ -60,24 +63,24 @@ export function turnEndOf(signal: AbortSignal): TurnEnd | undefined {
   return reason.code === 'CINNABAR_TURN_STOPPED' ? 'stopped' : undefined;
 }
 
-/** A mind that `ai` can route a turn to. */
+/** A responder that `ai` can route turns to. */
 export interface ResponderDefinition {
   readonly name: string;
   readonly description: string;
   /** Whether it answers all turns that wait in a channel at once: the newest is the turn, the others are its `earlier`. */
   readonly batches?: boolean;
-  /** Whether it shows typing by itself, when it wants to; by default it is shown for as long as it answers. */
+  /** Whether it controls the typing indicator itself; by default the indicator is shown while it answers. */
   readonly typesItself?: boolean;
   /**
-   * Whether it has a queue of its own, and `respond` resolves as soon as a turn is in it: turns then go to it as they come, past the queue of `ai`
-   * and its limits for what waits.
+   * Whether it has a queue of its own, and `respond` resolves as soon as a turn is queued: turns are then passed on as they arrive, without the queue of `ai`
+   * and its limits on waiting turns.
    */
   readonly queues?: boolean;
-  /** How many turns may wait where this one was said, beside the limit of `ai`. */
+  /** Maximum number of waiting turns in the turn's channel, in addition to the limit of `ai`. */
   maxWaiting?(turn: Pick<Turn, 'channel' | 'guild'>): Promise<number>;
-  /** The model and what is configured in a channel, each with the layer that it comes from, in lines: for `ai status`. */
+  /** The model and the configuration in a channel, with the layer of each value, as lines for `ai status`. */
   status?(place: Pick<Turn, 'channel' | 'guild'>): Promise<readonly string[]>;
-  /** The request that it would send to its model for this turn, with the rights of its actor; nothing is sent or kept: for `ai prompt`. */
+  /** The request that it would send to its model for this turn, with the rights of its actor, for `ai prompt`. Nothing is sent or stored. */
   prompt?(turn: Turn): Promise<RenderedRequest>;
   respond(turn: Turn): Promise<void>;
 }
@@ -95,75 +98,78 @@ export interface Responders {
   /** Responders whose plugin is enabled in the guild. */
   list(guildId: string | null): readonly ResponderInfo[];
   /**
-   * One whose plugin is being reloaded is waited for.
-   * @throws CINNABAR_RESPONDER_UNKNOWN when there is none of that name in the turn's guild; CINNABAR_RESPONDER_UPDATING when it may come back
+   * Passes a turn to a responder. Waits for a responder whose plugin is being reloaded.
+   * @throws CINNABAR_RESPONDER_UNKNOWN when the turn's guild has no responder of that name; CINNABAR_RESPONDER_UPDATING when a reload that may bring it back
+   *   takes too long
    */
   respond(name: string, turn: Turn): Promise<void>;
-  /** How many turns the responder of that name lets wait there; `undefined` when it does not say, or is not there. */
+  /** The limit of a responder on waiting turns there; `undefined` when it sets none, or does not exist. */
   maxWaiting(name: string, turn: Pick<Turn, 'actor' | 'channel' | 'guild'>): Promise<number | undefined>;
-  /** The status of the responder of that name in a place; `undefined` when it reports none, or does not exist. */
+  /** The status lines of a responder in a place; `undefined` when it reports none, or does not exist. */
   status(name: string, turn: Pick<Turn, 'actor' | 'channel' | 'guild'>): Promise<readonly string[] | undefined>;
-  /** The request to the model that the responder of that name would make of the turn; `undefined` when it has none to show, or is not there. */
+  /** The model request of a responder for the turn; `undefined` when it reports none, or does not exist. */
   prompt(name: string, turn: Turn): Promise<RenderedRequest | undefined>;
 }
 export const Responders = defineToken<Responders>('cinnabar.responders');
 
 /** For responders that answer messages without a request. Provided by `ai`. */
 export interface FrontDoor {
-  /** The name of the responder in a channel. */
+  /** The name of a channel's responder. */
   responderIn(guildId: string | null, channelId: string): Promise<string>;
   /**
-   * Makes a turn of a message, which is then answered in the channel's order. Resolves when it has been; with `false` at once when another
-   * responder answers there, the bot may not write there, or limits refuse it.
+   * Makes a turn of a message, which is answered in the channel's order. Resolves with `true` after the answer; with `false` at once when another responder
+   * answers there, the bot may not write there, or limits refuse the turn.
    */
   take(
     message: Message,
     options: { readonly trigger: TurnTrigger; readonly responder: string; readonly text?: string },
   ): Promise<boolean>;
-  /** Whether a turn of the channel is being answered, or waits. */
+  /** Whether a turn of the channel is being answered or waits. */
   isAnswering(channelId: string): boolean;
   /**
-   * Stops answering those turns of a channel for which `isTheirs` holds, under way or waiting. Turns that were to be answered together with
-   * them are answered without them. @returns how many were stopped, and how many there were
+   * Stops the turns of a channel for which `isTheirs` is true, whether they run or wait. Turns that would have been answered together with them are answered
+   * without them.
+   * @returns the number of stopped turns, and of all turns found
    */
   stop(channelId: string, isTheirs: (turn: Turn) => boolean): { readonly stopped: number; readonly found: number };
   /**
-   * Messages for which `isMine` holds are no turns: they answer something that was asked of their author. Called for messages to the bot only;
-   * must be quick, and must not throw. @returns takes it back
+   * Excludes messages for which `isMine` is true from turns, because they answer a question to their author. Called only for messages addressed to the bot;
+   * must be quick, and must not throw.
+   * @returns a function that removes the exclusion
    */
   claim(isMine: (message: Message) => boolean): () => void;
 }
 export const FrontDoor = defineToken<FrontDoor>('cinnabar.front-door');
 
-/** One statement in a conversation. */
+/** One message in a conversation. */
 export interface ContextLine {
   /** A name that no other speaker of the conversation has. */
   readonly speaker: string;
-  /** Whether the bot itself said it. */
+  /** Whether the bot wrote it. */
   readonly own: boolean;
   readonly text: string;
-  /** The messages that say it, and whose words they are. */
+  /** The messages with the text, and their authors. */
   readonly source: ToolSource;
 }
 
 export interface ChannelContext {
   /** Oldest first. */
   readonly lines: readonly ContextLine[];
-  /** The instructions to the bot for the place, from the server's configuration. */
+  /** The bot's instructions for the place, from the server's configuration. */
   readonly instructions: string | undefined;
 }
 
 export interface ChannelContextOptions {
-  /** How many messages at most. */
+  /** Maximum number of messages. */
   readonly limit: number;
-  /** Only what was said before this message. */
+  /** Only messages before this one. */
   readonly before?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
-/** The conversation in a channel as `chat` would read it. Provided by `chat`. */
+/** The conversation in a channel as `chat` reads it. Provided by `chat`. */
 export interface ChannelContexts {
-  /** The messages in the actor's place, as far as they may read them. Rejects with discord.js's error when Discord does not answer. */
+  /** The messages in the actor's place that the actor may read. Rejects with the error of discord.js when Discord does not answer. */
   read(actor: Actor, options: ChannelContextOptions): Promise<ChannelContext>;
 }
 export const ChannelContexts = defineToken<ChannelContexts>('cinnabar.channel-contexts');

@@ -20,7 +20,7 @@ export interface WebRequest {
   readonly query: WebQuery;
 }
 
-/** Where a link leads: to another page of the dashboard, in the same guild, to a guild's overview, to a file that a page has, or out to Discord. */
+/** The target of a link: another page of the dashboard, in the same guild; a guild's overview; a file of a page; or an address on Discord. */
 export type WebLink =
   | { readonly page: string; readonly query?: WebQuery; readonly guildId?: string | null }
   /** The overview of the guild with this id. */
@@ -29,24 +29,24 @@ export type WebLink =
   | { readonly page: string; readonly download: string; readonly query?: WebQuery }
   | { readonly discord: string };
 
-/** How something stands, which decides its colour. */
+/** The state of a value, which determines its colour. */
 export type WebTone = 'plain' | 'good' | 'busy' | 'warning' | 'bad';
 
-/** How many things there are. The link leads to them. */
+/** A number of things, with a link to their list. */
 export interface WebCount {
   readonly count: number;
   readonly link: WebLink;
 }
 
-/** How much of something there is, or how it stands. */
+/** A quantity or a state. */
 export type WebMeasure =
-  /** A number that counts nothing that could be listed: tokens, a weight, a version. */
+  /** A number without a list behind it: tokens, a weight, a version. */
   | { readonly measure: number }
   | { readonly durationMs: number }
   | { readonly bytes: number }
   | { readonly badge: string; readonly tone: WebTone };
 
-/** One value of a table or list. Text is shown as text, whatever it contains. */
+/** One value of a table or list. Text is never interpreted as markup. */
 export type WebValue =
   | string
   | null
@@ -56,9 +56,9 @@ export type WebValue =
   /** US dollars. */
   | { readonly usd: number }
   | WebMeasure
-  /** Typed as it stands: a command, an id. */
+  /** Shown in a monospaced font: a command, an id. */
   | { readonly code: string }
-  /** Shown with their names where the bot knows them. */
+  /** Ids, shown as names where the bot has them. */
   | { readonly user: string }
   | { readonly channel: string }
   | { readonly role: string }
@@ -71,23 +71,23 @@ export interface WebFact {
   readonly hint?: string;
 }
 
-/** A number that matters. A count links to what it counts; `link` is for what else there is to read about a value. */
+/** An important number. A count links to its list; `link` leads to more about a value. */
 export type WebFigure = { readonly name: string; readonly hint?: string } & (
   | { readonly value: WebCount; readonly link?: never }
   | { readonly value: WebMeasure; readonly link?: WebLink }
   | { readonly value: Exclude<WebValue, WebCount>; readonly link: WebLink }
 );
 
-/** A button that does one of the page's acts. */
+/** A button that runs one of the page's acts. */
 export interface WebButton {
   /** The act's name. */
   readonly act: string;
   readonly label: string;
-  /** The part of the act's input that the button stands for. */
+  /** Fixed part of the act's input. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** Asked first, in place of the question of an act that destroys. */
+  /** Confirmation question, in place of that of a destructive act. */
   readonly question?: string;
-  /** `primary`: what most people came to do; `danger`: what stops, removes or takes something away. */
+  /** `primary`: the main action of the page; `danger`: stops or removes something. */
   readonly tone?: 'plain' | 'primary' | 'danger';
 }
 
@@ -96,7 +96,7 @@ export interface WebField {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  /** How it is filled in. `text` may be long with `lines`. */
+  /** The control of the field. A `text` with `lines` may be long. */
   readonly control:
     | {
         readonly kind: 'text';
@@ -113,9 +113,9 @@ export interface WebField {
         /** The text while nothing is chosen. */
         readonly none?: string;
       }
-    /** Things of the guild, by name; with `many`, any number of them. */
+    /** Channels, roles or members of the guild, by name; with `many`, any number of them. */
     | { readonly kind: 'channel' | 'role' | 'user'; readonly many?: boolean };
-  /** The value before a change, in the form of its control: text, number, boolean, or a list of ids. */
+  /** The current value, in the form of its control: text, number, boolean, or a list of ids. */
   readonly value?: string | number | boolean | readonly string[];
   readonly optional?: boolean;
 }
@@ -129,23 +129,23 @@ export type WebBlock =
       readonly text: string;
       readonly link?: WebLink & { readonly text: string };
     }
-  /** Text as it stands: a prompt, a file, a log. */
+  /** Preformatted text: a prompt, a file, a log. */
   | { readonly kind: 'code'; readonly text: string; readonly title?: string }
   | {
       readonly kind: 'facts';
       readonly title?: string;
       readonly facts: readonly WebFact[];
     }
-  /** A few numbers that matter, large. */
+  /** A few important numbers, in large type. */
   | { readonly kind: 'figures'; readonly figures: readonly WebFigure[] }
   | {
       readonly kind: 'table';
       readonly title?: string;
       readonly columns: readonly { readonly name: string; readonly numeric?: boolean }[];
       readonly rows: readonly WebRow[];
-      /** Shown in place of no rows: what it would list, and what to do. */
+      /** Shown when there are no rows: the purpose of the table, and what to do. */
       readonly empty: string;
-      /** Leads to further rows. */
+      /** Link to further rows. */
       readonly more?: WebLink;
     }
   | {
@@ -153,7 +153,7 @@ export type WebBlock =
       readonly title: string;
       readonly style: 'lines' | 'bars';
       readonly unit: 'number' | 'usd' | 'ms' | 'bytes' | 'percent';
-      /** Points by time, in milliseconds since 1970, rising. */
+      /** Points by time, in milliseconds since 1970, ascending. */
       readonly series: readonly {
         readonly name: string;
         readonly points: readonly (readonly [time: number, value: number])[];
@@ -163,22 +163,24 @@ export type WebBlock =
   | { readonly kind: 'buttons'; readonly buttons: readonly WebButton[] }
   | {
       readonly kind: 'form';
-      /** The act that it is sent to. */
+      /** The act that receives the form. */
       readonly act: string;
       readonly title?: string;
       readonly text?: string;
       readonly fields: readonly WebField[];
       readonly submit: string;
-      /** A part of the act's input that is not shown, such as the value that the person saw. */
+      /** A part of the act's input that is not shown, such as the previous value. */
       readonly input?: Readonly<Record<string, unknown>>;
-      /** As that of a button. */
+      /** Confirmation question, as for a button. */
       readonly question?: string;
-      /** One line of a list of settings: the field's label and hint, then its control. A switch or a choice is sent as soon as it changes. */
+      /**
+       * Whether the form is one line of a list of settings: the field's label and hint, then its control. A switch or a choice is sent as soon as it changes.
+       */
       readonly compact?: boolean;
-      /** Beside the one that sends it: back to the default. */
+      /** Buttons beside the one that sends the form, such as the reset to the default. */
       readonly buttons?: readonly WebButton[];
     }
-  /** Fields of the page's query: what is filled in narrows what the page shows. */
+  /** Fields of the page's query, which filter the page. */
   | {
       readonly kind: 'search';
       readonly fields: readonly WebField[];
@@ -186,7 +188,7 @@ export type WebBlock =
       /** Parts of the query that stay unchanged. */
       readonly query?: WebQuery;
     }
-  /** Things in the order in which they happened, each of which opens. */
+  /** Events in order, each of which can be expanded. */
   | { readonly kind: 'steps'; readonly title?: string; readonly steps: readonly WebStep[]; readonly empty: string }
   /** A heading with its content; `closed` until the user opens it. */
   | {
@@ -197,12 +199,12 @@ export type WebBlock =
     };
 
 export interface WebRow {
-  /** Stays the same while the row changes. */
+  /** Stays the same when the content of the row changes. */
   readonly id: string;
   readonly cells: readonly WebValue[];
   readonly link?: WebLink;
   readonly buttons?: readonly WebButton[];
-  /** When something became of it, in milliseconds since 1970: rows that changed since the person last looked are marked. */
+  /** The last change, in milliseconds since 1970: rows that changed since the person's last visit are marked. */
   readonly changedAt?: number;
 }
 
@@ -216,9 +218,9 @@ export interface WebStep {
   readonly blocks: readonly WebBlock[];
 }
 
-/** A page as one person sees it at one moment. */
+/** The content of a page for one person at one moment. */
 export interface WebView {
-  /** In place of the page's own title, for a page about one thing. */
+  /** Replaces the page's own title, on a page about one thing. */
   readonly title?: string;
   readonly blocks: readonly WebBlock[];
 }
@@ -228,47 +230,47 @@ export interface WebResult {
   readonly said: string;
   readonly file?: { readonly name: string; readonly contentType: string; readonly content: string };
   readonly goTo?: WebLink;
-  /** The act of the same page that takes it back: offered beside the sentence, for a while. */
+  /** The act of the same page that undoes this one: offered beside the sentence, for a while. */
   readonly undo?: { readonly act: string; readonly input: Readonly<Record<string, unknown>> };
   /** Shown below the form instead of a sentence: a plan before it is applied, an explanation. */
   readonly blocks?: readonly WebBlock[];
 }
 
-/** An act on a page. An act that stops, removes or overwrites existing data is declared with the question that is asked before it. */
+/** An act on a page. An act that stops, removes or overwrites existing data declares a confirmation question. */
 export type WebAct<I extends z.ZodObject = z.ZodObject> = WebActRun<I> &
   (
     | { readonly effect: 'shows' | 'changes' }
     | {
         readonly effect: 'destroys';
-        /** Names what is going to be gone. `input` is the part of the act's input that the button or form stands for. */
+        /** Names the data that will be lost. `input` is the fixed part of the act's input in the button or form. */
         question(input: Partial<z.output<I>>): string;
       }
   );
 
 interface WebActRun<I extends z.ZodObject> {
-  /** By default as the page. */
+  /** By default that of the page. */
   readonly access?: WebAccess;
   readonly input: I;
-  /** The act as the audit names it: what would be typed for it, `plugin enable chat`. Without it nothing is recorded: it only shows something. */
+  /** The act as a command line for the audit: `plugin enable chat`. Without it nothing is recorded, for acts that only show something. */
   audit?(input: z.output<I>): string;
   /** @throws UserError or CinnabarError, whose sentence is shown */
   run(input: z.output<I>, request: WebRequest): string | WebResult | Promise<string | WebResult>;
 }
 
-/** A file that is too large to go along with an answer. */
+/** A file that is sent as a stream. */
 export interface WebFile {
   readonly name: string;
   readonly contentType: string;
   readonly bytes: number;
-  /** From its first byte; called once. */
+  /** The content from its first byte; called once. */
   read(): Readable;
 }
 
 /** The source of a link's download. */
 export interface WebFileSource {
-  /** By default as the page. */
+  /** By default that of the page. */
   readonly access?: WebAccess;
-  /** Its name in the audit: each download is recorded. */
+  /** The name of the download in the audit, which records each download. */
   audit(query: WebQuery): string;
   /** @throws UserError or CinnabarError, whose sentence is shown */
   open(request: WebRequest): Promise<WebFile>;
@@ -280,18 +282,21 @@ export interface WebPage {
   readonly name: string;
   /** Two words at most, in English; translated as commands' descriptions are. */
   readonly title: string;
-  /** One sentence below the title. */
+  /** One sentence, shown below the title. */
   readonly description?: string;
-  /** About one guild, or about the whole bot. */
+  /** Whether the page is about one guild, or about the whole bot. */
   readonly about: 'guild' | 'bot';
-  /** Where the dashboard lists it; `hidden` is reached by links alone. A `card` is also shown on the overview, as far as its first blocks. */
+  /**
+   * The section of the dashboard's navigation; a `hidden` page is reached only by links. A page with a `card` is also shown on the overview, by its first
+   * blocks.
+   */
   readonly group: 'server' | 'agents' | 'operation' | 'hidden';
   readonly access: WebAccess;
   view(request: WebRequest): WebView | Promise<WebView>;
   readonly acts?: Readonly<Record<string, WebAct>>;
-  /** Files of a page about the bot: they are read where the dashboard is served. */
+  /** Downloads of a page about the bot. They are read in the process that serves the dashboard. */
   readonly files?: Readonly<Record<string, WebFileSource>>;
-  /** Called while the page is open: calls back when its content may have changed. @returns a function that stops it */
+  /** Called while the page is open; calls `changed` when the content may have changed. @returns a function that stops this */
   watch?(request: WebRequest, changed: () => void): () => void;
   /** A few blocks for the overview of the guild or the bot. */
   card?(request: WebRequest): readonly WebBlock[] | Promise<readonly WebBlock[]>;
@@ -302,11 +307,11 @@ export function webAct<const I extends z.ZodObject>(act: WebAct<I>): WebAct {
   return act;
 }
 
-/** An endpoint for programs below `/<plugin>` of the web server: it authenticates its callers itself, as a webhook or the Model Context Protocol do. */
+/** An HTTP endpoint for programs below `/<plugin>` of the web server. It authenticates its callers itself, as a webhook or the Model Context Protocol do. */
 export interface WebRoute {
-  /** Below the plugin's path; empty for `/<plugin>` itself, else `/hook`. */
+  /** Path below that of the plugin; empty for `/<plugin>` itself, else `/hook`. */
   readonly path: string;
-  /** Hosts and origins beside the server's own are refused before; bodies are not read. */
+  /** Handles a request with an allowed host and origin. The body is not read yet. */
   handle(request: IncomingMessage, response: ServerResponse): unknown;
 }
 
@@ -321,14 +326,14 @@ export interface WebPageInfo {
   readonly hasCard: boolean;
 }
 
-/** The names of the ids in a view, as far as the person may know them. */
+/** The names of ids in a view, as far as the person may see them. */
 export interface WebNames {
   readonly users: Readonly<Record<string, string>>;
   readonly channels: Readonly<Record<string, string>>;
   readonly roles: Readonly<Record<string, { readonly name: string; readonly color: string | null }>>;
 }
 
-/** A channel, role or member that a field may be filled in with. */
+/** A channel, role or member that a field can be set to. */
 export interface WebChoice {
   readonly id: string;
   readonly name: string;
@@ -341,36 +346,36 @@ export type WebChoiceKind = 'channel' | 'role' | 'user';
 export interface WebGuild {
   readonly id: string;
   readonly name: string;
-  /** Address of its picture. */
+  /** Address of its icon. */
   readonly icon: string | null;
 }
 
 /**
- * Every page and route of every plugin, for the server that shows them. Each call is decided anew by the one authorization path, for the person who has
- * signed in; a page that a person may not see is not there for them. In a cluster, the host that serves the guild decides and answers.
+ * All pages and routes of the plugins, for the server that serves them. Each call is authorized again for the person who has signed in; `list` contains only
+ * the pages that they may see. In a cluster, the host that serves the guild decides and answers.
  */
 export interface WebPages {
-  /** The guilds where both the person and the bot are, and where at least one page is theirs, by name. */
+  /** The guilds of both the person and the bot in which the person may see at least one page, by name. */
   guilds(userId: string): Promise<readonly WebGuild[]>;
   /** Names the users, channels and roles that blocks show. */
   names(blocks: readonly WebBlock[], actor: Actor): Promise<WebNames>;
-  /** Channels, roles or members of the actor's guild whose names contain what was typed, as far as the person can see them. */
+  /** Channels, roles or members of the actor's guild whose names contain `search`, as far as the person can see them. */
   choices(kind: WebChoiceKind, search: string, actor: Actor): Promise<readonly WebChoice[]>;
   list(actor: Actor): Promise<readonly WebPageInfo[]>;
   /** @throws CINNABAR_PAGE_UNKNOWN, CINNABAR_ACCESS_DENIED, and what the page throws */
   view(page: string, request: WebRequest): Promise<WebView>;
   card(page: string, request: WebRequest): Promise<readonly WebBlock[]>;
-  /** @throws as `view`; CINNABAR_SETTING_INVALID for an input that is not as declared */
+  /** Runs an act. @throws as `view`; CINNABAR_SETTING_INVALID for an input that does not match the act's schema */
   act(page: string, act: string, input: unknown, request: WebRequest): Promise<WebResult>;
   /** @throws as `view` */
   file(page: string, name: string, request: WebRequest): Promise<WebFile>;
-  /** @returns ends it; nothing to end where the page does not say when it changes */
+  /** Watches a page. @returns a function that stops this; it does nothing for a page without `watch` */
   watch(page: string, request: WebRequest, changed: () => void): Promise<() => void>;
   /** Whether the person may see the page, with every reason. */
   explain(page: string, actor: Actor): Promise<Decision>;
-  /** Where a server shows them, without a path at the end; `undefined` while none does. */
+  /** Address of the server that serves the pages, without a path; `undefined` while there is none. */
   readonly url: string | undefined;
-  /** Says that a server shows them. @returns takes it back */
+  /** Registers the address of a server that serves the pages. @returns a function that removes it */
   serveAt(url: string): () => void;
   /** Finds the route of a path. */
   route(path: string): WebRoute['handle'] | undefined;
@@ -381,7 +386,7 @@ export const WebPages = defineToken<WebPages>('cinnabar.web-pages');
 export interface WebServer {
   /** `http://127.0.0.1:8080`, or the address that a proxy shows it under; `undefined` while it is off. */
   readonly url: string | undefined;
-  /** An address that signs a person in, once, within ten minutes: for their eyes alone. @throws UserError while nothing listens */
+  /** An address that signs a person in, once, within ten minutes: show it only to that person. @throws UserError while the server is off */
   signInLink(userId: string): string;
 }
 export const WebServer = defineToken<WebServer>('cinnabar.web-server');

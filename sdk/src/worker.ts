@@ -1,4 +1,4 @@
-/** The small part of the SDK for modules that run in worker threads; the whole of it takes longer to load than most jobs do. */
+/** The part of the SDK for modules that run in worker threads: loading the whole SDK would take longer than most jobs. */
 export { z } from 'zod';
 export { once } from './async/concurrency.js';
 export * from './errors.js';

@@ -5,11 +5,11 @@ import { CinnabarError } from '../errors.js';
 import { t, translated } from '../text/language.js';
 
 /**
- * Files that survive a power cut. `fsync` of a file keeps what is in it; that it is there, under which name, is kept by `fsync` of its folder, and that the
- * folder is there by `fsync` of the one above (fsync(2)). Each function here resolves when all of that has been done.
+ * Files that survive a power cut. `fsync` of a file makes its content durable, `fsync` of its folder makes its name durable, and `fsync` of the parent folder
+ * makes the folder's name durable (fsync(2)). Each function here resolves when all of that has been done.
  */
 
-/** Ends the name of a file that is being written and will be moved into place. */
+/** The suffix of a file that is being written and will be renamed to its final name. */
 const UNFINISHED = '.new';
 /** Number of folders that are remembered as synced; others are checked again. */
 const MOST_REMEMBERED = 10_000;
@@ -26,12 +26,12 @@ function isUnsupported(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'ENOTSUP');
 }
 
-/** Snapshots in progress, and changes of files in progress. */
+/** Snapshots in progress, and file changes in progress. */
 const snapshots = new Set<{ readonly root: string; readonly taken: Promise<void> }>();
 const changes = new Set<{ readonly path: string; readonly done: Promise<unknown> }>();
 
 /**
- * Changes a file in one step: at once, or once the snapshot of a folder around it has been taken. The callback must not call this function again.
+ * Changes a file in one step: at once, or after the snapshot of a folder around it. The callback must not call this function again.
  * @example await changeFile(file, () => rename(`${file}.new`, file));
  */
 export async function changeFile<T>(file: string, change: () => T | Promise<T>): Promise<T> {
@@ -91,7 +91,7 @@ async function syncNow(folder: string): Promise<void> {
 
 /**
  * Syncs the entries of a folder as they are at the time of the call: created, renamed and removed files. Calls during a sync of the folder share the next one.
- * Windows neither can nor need do it.
+ * Does nothing on Windows, which can neither sync a folder nor needs it.
  */
 export function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return Promise.resolve();
@@ -122,7 +122,7 @@ function startSync(folder: string): Promise<void> {
 export async function makeFolder(path: string): Promise<void> {
   const folder = resolve(path);
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-  // A folder that was created again is not the one that was synced under this name.
+  // A folder that was created again under the same name is not synced yet.
   if (first !== undefined) for (let made = folder; made.length >= first.length; made = dirname(made)) kept.delete(made);
   await keepFolder(folder);
 }
@@ -142,15 +142,15 @@ async function syncParent(folder: string): Promise<void> {
   try {
     await syncFolder(folder);
   } catch (error) {
-    // A parent folder that this user may not read: others created it long ago.
+    // A parent folder that this user may not read was created by others long ago, and needs no sync.
     if (!(error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')))
       throw error;
   }
 }
 
-/** A file beside its place, with all that will be in it. */
+/** A file with its complete content under a temporary name in its folder. */
 export interface PreparedFile {
-  /** Moves it into its place. The caller syncs the folder. */
+  /** Renames it to its final name. The caller syncs the folder. */
   place(): Promise<void>;
   discard(): Promise<void>;
 }
@@ -158,11 +158,11 @@ export interface PreparedFile {
 export interface DurableFileOptions {
   /** The permissions of the file, as for `chmod`; default: only its owner may read and write it. */
   readonly mode?: number;
-  /** A name of this write's own, where several processes write one file. */
+  /** Distinguishes the temporary file of this write, where several processes write one file. */
   readonly writer?: string;
 }
 
-/** Writes a file beside its place and syncs it. A file that cannot be written in full leaves nothing behind. */
+/** Writes a file under a temporary name and syncs it. Leaves no file behind when the write fails. */
 export async function prepareFile(
   file: string,
   content: Uint8Array | string,
@@ -208,7 +208,10 @@ async function writeSynced(handle: FileHandle, content: Uint8Array | string, mod
   }
 }
 
-/** Replaces the content of a file: a reader, a crash or a power cut finds the old content or the new one. One call at a time for a file. */
+/**
+ * Replaces the content of a file: after a crash or a power cut, and for readers meanwhile, the file has either the old or the new content. One call at a time
+ * for a file.
+ */
 export async function replaceFile(
   file: string,
   content: Uint8Array | string,
@@ -219,7 +222,7 @@ export async function replaceFile(
   await syncFolder(dirname(resolve(file)));
 }
 
-/** Copies a file to a name that is free. @throws EEXIST */
+/** Copies a file to a new name. @throws EEXIST when the name is taken */
 export async function copyToNew(file: string, copy: string): Promise<void> {
   await changeFile(copy, () => copyFile(file, copy, constants.COPYFILE_EXCL));
   const handle = await open(copy, 'r+');
@@ -237,7 +240,7 @@ export async function renameFile(file: string, name: string): Promise<void> {
   await syncFolder(dirname(resolve(name)));
 }
 
-/** Removes files of one folder; those that are not there are passed over. */
+/** Removes files of one folder. Files that do not exist are skipped. */
 export async function removeFiles(folder: string, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   for (const name of names) await changeFile(join(folder, name), () => rm(join(folder, name), { force: true }));
@@ -254,9 +257,9 @@ export function leftUnfinished(folder: string, names: readonly string[]): readon
 
 /** Why a disk operation failed, in words for operators. */
 export interface DiskTrouble {
-  /** As the system calls it: `ENOSPC`. */
+  /** The code of the system error: `ENOSPC`. */
   readonly code: string;
-  /** A clause: `the disk is full`. */
+  /** The problem as a clause: `the disk is full`. */
   readonly words: string;
   /** How to fix it, as a sentence. */
   readonly remedy: string;
@@ -288,7 +291,7 @@ const TROUBLES: Readonly<Record<string, readonly [words: string, remedy: string]
   ESTALE: ['the network file system is gone', 'Mount it again and restart the bot.'],
 };
 
-/** The disk's problem; `undefined` for an error with another cause. */
+/** The problem of the disk or database; `undefined` for an error with another cause. */
 export function diskTroubleOf(error: unknown): DiskTrouble | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (!('code' in at) || typeof at.code !== 'string') continue;
@@ -300,7 +303,7 @@ export function diskTroubleOf(error: unknown): DiskTrouble | undefined {
   return undefined;
 }
 
-/** Why, and of which file, for those who run the bot. */
+/** The problem with its code and path, for operators. */
 export function diskTroubleText(error: unknown): string {
   const trouble = diskTroubleOf(error);
   if (trouble === undefined) return error instanceof Error ? error.message : String(error);
@@ -308,16 +311,16 @@ export function diskTroubleText(error: unknown): string {
   return `${translated(trouble.words)} (${trouble.code}${path})`;
 }
 
-/** Thrown as they are. A write without the lease fails for another reason than the medium's, and for good. */
+/** Errors that are thrown unchanged. A write without the lease does not fail because of the medium, and a repetition would fail as well. */
 const FINAL = ['CINNABAR_STORAGE_WRITE', 'CINNABAR_LEASE_LOST'];
 
-/** The error for a failed write: members may read its message, the rest is for the log. */
+/** The error for a failed write: members may read its message; the cause is for the log. */
 export function storageWriteError(document: string, cause: unknown): CinnabarError {
   if (cause instanceof CinnabarError && FINAL.includes(cause.code)) return cause;
   return new CinnabarError('CINNABAR_STORAGE_WRITE', { document, detail: diskTroubleText(cause) }, { cause });
 }
 
-/** The same for what could not be read. */
+/** The error for a failed read, as `storageWriteError`. */
 export function storageReadError(document: string, cause: unknown): CinnabarError {
   if (cause instanceof CinnabarError && cause.code === 'CINNABAR_STORAGE_READ') return cause;
   return new CinnabarError('CINNABAR_STORAGE_READ', { document, detail: diskTroubleText(cause) }, { cause });

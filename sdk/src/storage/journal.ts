@@ -15,33 +15,33 @@ import {
 export interface JournalContent<T> {
   /** In the order in which they were written. */
   readonly records: readonly T[];
-  /** Lines that are no records. */
+  /** Number of lines that could not be decoded. */
   readonly damaged: number;
   /** Whether only the last line is damaged: the result of a crash during its write. */
   readonly torn: boolean;
 }
 
 /**
- * A file of records, one JSON line each, that only grows until it is rewritten. Records that are appended during a write are written together with the next
- * one, so that a burst costs one sync and not one for each record.
+ * A file of records, one JSON line each, that only grows until it is rewritten. Records that are appended during a write are combined in the next one, so that
+ * a burst costs one sync and not one for each record.
  */
 export interface Journal<T> {
   /** All records in the file; empty when there is none. */
   read(): Promise<JournalContent<T>>;
-  /** Resolves when the record would survive a power cut. In the order of the calls. @throws CINNABAR_STORAGE_WRITE, and the record is not stored */
+  /** Appends in the order of the calls. Resolves when the record would survive a power cut. @throws CINNABAR_STORAGE_WRITE; then the record is not stored */
   append(record: T): Promise<void>;
   /**
-   * Replaces all earlier records, atomically: after any failure, the file is the old one or the new one.
+   * Replaces all earlier records, atomically: after a failure, the file has either the old or the new content.
    * @throws CINNABAR_STORAGE_WRITE
    */
   rewrite(records: Iterable<T>): Promise<void>;
-  /** Bytes in the file, as far as this process has written it. */
+  /** Size in bytes, as far as this process has written the file. */
   readonly size: number;
-  /** Keeps a copy of the present content, including damaged lines, under a label. Returns where; `undefined` when it is empty. */
+  /** Stores a copy of the current content, including damaged lines, under a label. Returns its path; `undefined` for an empty journal. */
   keepCopy(label: string): Promise<string | undefined>;
-  /** Removes the copies for whose text this is true, and temporary files that a crash has left. */
+  /** Removes the copies for whose text `isConcerned` is true, and temporary files that a crash has left. */
   eraseCopies(isConcerned: (text: string) => boolean): Promise<void>;
-  /** Deletes it with all copies. The next write begins a new one. */
+  /** Deletes the journal with all copies. The next write begins a new one. */
   erase(): Promise<void>;
   /** Waits for pending writes and closes the file; the next write opens it again. */
   release(): Promise<void>;
@@ -49,8 +49,8 @@ export interface Journal<T> {
 
 export interface JournalOptions<T> {
   /**
-   * The records with the same meaning as all that were appended. With it, the write after a failed one rewrites the journal, so that a record that is in memory
-   * but could not be written reaches the disk.
+   * Returns records equivalent to all that were appended. With it, the write after a failed one rewrites the journal, so that a record that is in memory but
+   * could not be written reaches the disk.
    */
   readonly snapshot?: () => Iterable<T>;
   /** Called with each write. */
@@ -60,26 +60,26 @@ export interface JournalOptions<T> {
 /** A journal as a plugin declares it. */
 export interface JournalDefinition<T> extends Pick<JournalOptions<T>, 'snapshot'> {
   readonly schema: z.ZodType<T>;
-  /** The guild that it belongs to; left out, it belongs to the plugin as a whole. */
+  /** The guild that the journal belongs to; without it, the journal belongs to the plugin as a whole. */
   readonly guildId?: string | null;
 }
 
 /** A group of journals of a plugin: one for each guild and persona, or for each channel and hour. */
 export interface Journals {
   /**
-   * Opens one: nothing is read or written before it is asked for. One at a time for a path.
-   * @param path names of folders and of the journal. Where the first is a guild's id, or begins with `dm-`, that says whose the journal is; others say it by
-   *   `guildId`, which is `null` for one of no guild
+   * Opens a journal. Nothing is read or written before the first call of its methods. One at a time for a path.
+   * @param path names of folders and of the journal. A first name that is a guild's id, or begins with `dm-`, determines the owner of the journal; otherwise
+   *   `guildId` does, and is `null` for a journal without a guild
    */
   open<T>(path: readonly string[], definition: JournalDefinition<T>): Journal<T>;
-  /** The non-empty ones below a path, of all guilds of the bot. */
+  /** The non-empty journals below a path, of all guilds of the bot. */
   list(below?: readonly string[]): Promise<readonly JournalEntry[]>;
 }
 
-/** A journal that holds something. */
+/** A journal that is not empty. */
 export interface JournalEntry {
   readonly path: readonly string[];
-  /** Its approximate size. */
+  /** Approximate size. */
   readonly bytes: number;
   /** Whether this host serves its guild; journals without a guild belong to the first host. */
   readonly isOwn: boolean;
@@ -92,9 +92,9 @@ export interface JournalsOptions {
   readonly folder?: string | undefined;
 }
 
-/** Connects the writers of a disk with its monitoring. */
+/** Connects writers to the monitoring of the disk. */
 export interface WriteWatch {
-  /** Before each write. @throws when nothing may be written now */
+  /** Called before each write. @throws when nothing may be written at the moment */
   check(): void;
   written(file: string): void;
   failed(error: unknown, file: string): void;
@@ -102,7 +102,7 @@ export interface WriteWatch {
 
 interface Job {
   readonly text: string;
-  /** Whether the text takes the place of all that came before. */
+  /** Whether the text replaces all earlier content. */
   readonly whole: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -110,35 +110,38 @@ interface Job {
 
 /** The medium of a journal's lines: a file, memory, a table. The journal writes one at a time. */
 export interface JournalMedium {
-  /** For logs. */
+  /** Name of the medium for logs. */
   readonly name: string;
-  /** All added text; empty when there is none. */
+  /** The whole content; empty when there is none. */
   read(): Promise<string>;
   /**
-   * Appends whole lines. Durable when it resolves; when it rejects, none of them are stored, as far as the medium can undo it. When the last line is
-   * incomplete, they begin a new one.
+   * Appends whole lines. They are durable when it resolves; when it rejects, none of them are stored, as far as the medium can undo it. An incomplete last line
+   * is ended first.
    */
   add(lines: string): Promise<void>;
-  /** Replaces all lines, atomically: after any failure, there are the old ones or the new ones. */
+  /** Replaces all lines, atomically: after a failure, the medium has either the old or the new lines. */
   replace(lines: string): Promise<void>;
-  /** Bytes, as far as this process has written. */
+  /** Size in bytes, as far as this process has written. */
   readonly size: number;
-  /** Copies all lines. Returns where to; `undefined` when there are none. */
+  /** Copies all lines. Returns the path of the copy; `undefined` when there are no lines. */
   keepCopy(label: string): Promise<string | undefined>;
-  /** Removes the copies for whose text this is true. */
+  /** Removes the copies for whose text `isConcerned` is true. */
   eraseCopies(isConcerned: (text: string) => boolean): Promise<void>;
-  /** Removes everything, copies too. */
+  /** Removes all lines and copies. */
   erase(): Promise<void>;
   /** Closes open files; the next write opens them again. */
   release(): Promise<void>;
 }
 
-/** Opens a journal in a file: nothing is read or written before it is asked for. The folder is made with the first write. One journal at a time for a file. */
+/**
+ * Opens a journal in a file. Nothing is read or written before the first call of its methods; the first write creates the folder. One journal at a time for a
+ * file.
+ */
 export function openJournal<T>(file: string, schema: z.ZodType<T>, options: JournalOptions<T> = {}): Journal<T> {
   return createJournal(journalFile(file), schema, options);
 }
 
-/** Records on a medium: in order, in batches, and rewritten after a failure when there is a snapshot. */
+/** Stores records on a medium: in order, in batches, and rewritten after a failure when there is a snapshot. */
 export function createJournal<T>(
   medium: JournalMedium,
   schema: z.ZodType<T>,
@@ -212,20 +215,20 @@ export function journalFile(file: string): JournalMedium {
   const path = resolve(file);
   const folder = dirname(path);
   let handle: FileHandle | undefined;
-  /** Up to here the file contains complete, synced records. */
+  /** The end of the complete, synced records. */
   let size = 0;
-  /** Text that has to precede the next record. */
+  /** Line end that has to precede the next record, after an incomplete line. */
   let lineEnd = '';
 
   const openFile = async (): Promise<FileHandle> => {
     await makeFolder(folder);
-    // The unfinished file of a process that died while it rewrote the journal.
+    // The temporary file of a process that died during a rewrite.
     await rm(`${path}.new`, { force: true });
     const opened = await open(path, 'a+', 0o600);
     try {
       size = (await opened.stat()).size;
       lineEnd = (await endsInLine(opened, size)) ? '' : '\n';
-      // Its name may come from an earlier process that had no time to sync it.
+      // The file may have been created by a process that ended before the sync of its folder.
       await syncFolder(folder);
     } catch (error) {
       await opened.close();
@@ -253,7 +256,7 @@ export function journalFile(file: string): JournalMedium {
           await handle.appendFile(bytes);
           await handle.datasync();
         } catch (error) {
-          // A part of it may have been written, or all of it without a sync: it is removed, so that a refused record does not reappear.
+          // Removes lines that were written partly, or without a sync, so that a rejected record does not reappear.
           await handle.truncate(size).catch(() => undefined);
           await letGo().catch(() => undefined);
           throw error;
@@ -272,7 +275,7 @@ export function journalFile(file: string): JournalMedium {
     },
     async keepCopy(label) {
       const copy = `${path}.${label}`;
-      // One of the same moment is of the same damage.
+      // A copy with the same label has the same damage.
       await rm(copy, { force: true });
       if ((await readText(path)) === '') return undefined;
       await copyToNew(path, copy);
@@ -296,13 +299,13 @@ export function journalFile(file: string): JournalMedium {
   };
 }
 
-/** Names of the copies of a file, and of what a crash left of writing it anew. */
+/** Names of the copies of a file, and of temporary files that a crash has left. */
 async function copiesOf(path: string): Promise<readonly string[]> {
   const names = await readdir(dirname(path)).catch(() => []);
   return names.filter((name) => name.startsWith(`${basename(path)}.`));
 }
 
-/** Whether the open file is still the one of that name. */
+/** Whether the path still leads to the open file. */
 async function isAt(handle: FileHandle, path: string): Promise<boolean> {
   const [opened, named] = await Promise.all([handle.stat(), stat(path).catch(() => undefined)]);
   return opened.ino === named?.ino && opened.dev === named.dev;
@@ -311,7 +314,7 @@ async function isAt(handle: FileHandle, path: string): Promise<boolean> {
 const lineOf = (record: unknown): string => `${JSON.stringify(record)}\n`;
 const linesOf = (records: Iterable<unknown>): string => [...records].map(lineOf).join('');
 
-/** An incomplete line after a crash must not swallow the next line. */
+/** Whether the file ends with a complete line: an incomplete one after a crash would swallow the next record. */
 async function endsInLine(handle: FileHandle, size: number): Promise<boolean> {
   if (size === 0) return true;
   const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
@@ -335,7 +338,7 @@ function contentOf<T>(text: string, schema: z.ZodType<T>): JournalContent<T> {
   return { records, damaged, torn: damaged === 1 && read.at(-1) === undefined };
 }
 
-/** `undefined` for a line that is no record: torn by a crash, or damaged. */
+/** Decodes a line; `undefined` when it is not a record: torn by a crash, or damaged. */
 export function decodeLine<T>(line: string, schema: z.ZodType<T>): { readonly record: T } | undefined {
   try {
     const { success, data } = schema.safeParse(JSON.parse(line));

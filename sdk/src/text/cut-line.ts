@@ -1,10 +1,10 @@
-/** Where a line that is too long may be cut, and what a cut there must not do. */
+/** A line that is too long, and the range in which it may be cut. */
 interface LineCut {
   readonly text: string;
-  /** Where the piece starts, and the first place where it may be cut. */
+  /** Start of the piece, and the first index at which it may be cut. */
   readonly from: number;
   readonly earliest: number;
-  /** The last place where it may be cut. */
+  /** The last index at which it may be cut. */
   readonly latest: number;
   readonly lineEnd: number;
   readonly code: boolean;
@@ -21,7 +21,7 @@ const FENCE_LIKE = /(?:[ \t]{0,20}(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){0,8}[ \t]{0,
 const OPENING_HEAD = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){0,16}[ \t]*(?:`{3,}|~{3,})[^`\n]*/;
 const CLOSING_HEAD = /^[ \t>]*(?:`{3,}|~{3,})[ \t]*/;
 const LINK_OR_TAG = /\[[^[\]\n]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|<[^<>\n]{1,200}>|https?:\/\/\S+/g;
-/** Made at the first use: it loads the rules of Unicode. */
+/** Created at the first use, since it loads Unicode's rules. */
 let graphemes: Intl.Segmenter | undefined;
 
 /** Finds the best place to cut a line: after a sentence, between words, between graphemes, between code points. */
@@ -43,7 +43,7 @@ export function cutLine(cut: LineCut): number {
   return word ?? betweenGraphemes(cut, mayCut);
 }
 
-/** In code a cut comes after the space, so that none is lost. */
+/** Whether a word ends at `at`. In code the cut is after the space, which is kept. */
 function endsWord({ text, code }: LineCut, at: number): boolean {
   if (code) return isSpace(text, at - 1);
   return (isSpace(text, at) && !isSpace(text, at - 1)) || WIDE_SENTENCE_END.test(text.charAt(at - 1));
@@ -113,16 +113,16 @@ function headFence({ text, from, earliest, latest, code }: LineCut): number {
   return from + (head?.[0].length ?? 0);
 }
 
-/** Wherever such a line is cut, its start becomes a fence: unless the marker itself is cut. */
+/** A line that starts with a fence marker: any cut behind the marker would make a fence of its start, so the marker itself is cut. */
 function insideMarker({ text, from, latest }: LineCut): number {
   const marker = /(`{3,}|~{3,})/.exec(text.slice(from, latest));
   return marker === null || marker[0].length > LONGEST_CUT_MARKER ? latest : from + marker.index + 2;
 }
 
-/** Of a longer marker, at least one half would be a marker again. */
+/** One half of a longer marker would still be a marker. */
 const LONGEST_CUT_MARKER = 4;
 
-/** Whether the rest would start with a fence that was none in the middle of its line. */
+/** Whether the text from `at` on would start with a fence, which it does not in the middle of its line. */
 export function looksLikeFence({ text }: Pick<LineCut, 'text'>, at: number): boolean {
   FENCE_LIKE.lastIndex = at;
   return FENCE_LIKE.test(text);

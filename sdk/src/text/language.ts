@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
 import { defineToken } from '../token.js';
 
-/** The arguments of a message, by name. Numbers and dates in `{n, number}` and `{when, date}` are written as the language writes them. */
+/** The arguments of a message, by name. `{n, number}` and `{when, date}` are formatted for the language. */
 export type MessageValues = Readonly<Record<string, string | number | Date>>;
 
 /** A language in which the bot speaks to people. */
@@ -21,13 +21,13 @@ export const SOURCE_LOCALE = 'en';
 
 const spoken = new AsyncLocalStorage<Language>();
 
-/** Fills in plain arguments only. The host brings a formatter that knows plurals and dates. */
+/** Fills in plain arguments only, until the host sets a formatter for plurals and dates. */
 let format: MessageFormatter = (_locale, message, values) => fillIn(partsOf(message), values);
 
 /**
- * A message for people, in the language of the member or guild that is being served: what the catalogues of `locales/<language>.json` have for it,
- * else English. Call it while you handle something, never when a module is loaded.
- * @param message ICU message syntax, and the key in the catalogues; without `values` it is taken as it is, braces included
+ * A text for people, in the language of the current member or guild: the translation in `locales/<language>.json`, otherwise the English message. Call it while
+ * an event is handled, never when a module is loaded.
+ * @param message ICU message syntax, and the key in the catalogues; without `values` it is used literally, including braces
  * @see https://unicode-org.github.io/icu/userguide/format_parse/messages/
  * @example t('You have {count, plural, one {# warning} other {# warnings}}.', { count })
  */
@@ -42,8 +42,8 @@ export function t(message: string, values?: MessageValues): string {
 }
 
 /**
- * A text that was declared elsewhere, in the current language: the description of a command, a setting or a tool. Texts in code go through `t`,
- * so that they are found for the catalogues.
+ * A text that was declared elsewhere, in the current language: the description of a command, a setting or a tool. Texts in code have to use `t`, so that a test
+ * can check their translations.
  */
 export const translated = (declared: string): string => spoken.getStore()?.translate(declared) ?? declared;
 
@@ -51,39 +51,39 @@ export const translated = (declared: string): string => spoken.getStore()?.trans
 export const inWords = (parts: readonly string[]): string =>
   new Intl.ListFormat(currentLocale(), { type: 'conjunction' }).format(parts);
 
-/** The locale of what `t` writes at the moment, for `Intl`. */
+/** The locale of the current language, for `Intl`. */
 export const currentLocale = (): string => spoken.getStore()?.locale ?? SOURCE_LOCALE;
 
 /**
- * Runs a task, and all that it begins, in a language. For the host, and for plugins' background work through `Languages`.
+ * Runs a task, and its asynchronous continuations, in a language. For the host, and for plugins' background work through `Languages`.
  * @param language `undefined` for English
  */
 export function speaking<T>(language: Language | undefined, task: () => T): T {
-  // Before Node 24 a storage in use costs a fifth of the processor time of everything: a bot that speaks English alone never begins.
+  // Before Node 24, an active `AsyncLocalStorage` costs a fifth of all processor time, so a bot with English alone never activates it.
   if (language === undefined && spoken.getStore() === undefined) return task();
   return spoken.run(language ?? ENGLISH, task);
 }
 
 const ENGLISH: Language = { locale: SOURCE_LOCALE, translate: (message) => message };
 
-/** Sets how messages with plurals, selections, numbers and dates are written; the host does so once. */
+/** Sets the formatter for plurals, selections, numbers and dates; the host calls it once. */
 export function formatMessagesWith(formatter: MessageFormatter): void {
   format = formatter;
 }
 
-/** Nothing but text and `{name}`; an apostrophe before a brace quotes it. */
+/** Text and `{name}` only; an apostrophe before a brace quotes it. */
 const PLAIN = /^(?:[^{}']|'(?![{}'])|\{\w+\})*$/;
 
-/** Plain messages, text and names by turns; `false` for those that need the formatter. The messages are those of the code and the catalogues. */
+/** Plain messages, as alternating texts and names; `false` for messages that need the formatter. The keys are the messages of the code and the catalogues. */
 const known = new Map<string, readonly string[] | false>();
 const MOST_KNOWN = 10_000;
 
-/** Taken apart once: every command writes reasons why it may run. */
+/** Parsed once for each message: every command formats the reasons of its access decision. */
 function plainParts(message: string): readonly string[] | false {
   let parts = known.get(message);
   if (parts === undefined) {
     parts = PLAIN.test(message) && partsOf(message);
-    // Only a caller that has no catalogues, and passes texts as messages, can have so many.
+    // Only a caller that passes variable texts as messages can have so many.
     if (known.size >= MOST_KNOWN) known.clear();
     known.set(message, parts);
   }
@@ -98,23 +98,22 @@ function fillIn(parts: readonly string[], values: MessageValues): string {
   return text;
 }
 
-/** In which language members and guilds are spoken to. Provided by the host. */
+/** The languages of members and guilds. Provided by the host. */
 export interface Languages {
-  /** Locales that there are catalogues for, English first. */
+  /** Locales with a catalogue, English first. */
   readonly available: readonly string[];
   /** Runs a task, such as background work, in a member's language (or that of the guild, when no member is named). */
   speak<T>(audience: Audience, task: () => T | Promise<T>): Promise<T>;
   /**
-   * Says what members and guilds have chosen. The plugin that keeps the choices calls it; the last call counts.
-   * @returns takes it back
+   * Sets the source of the choices of members and guilds. Called by the plugin that stores the choices; the last call counts.
+   * @returns a function that removes the source
    */
   chooseBy(choice: LanguageChoice): () => void;
 }
 
 /**
- * The locale that an audience has chosen: the member's choice, else the one shown to them, else the guild's.
- * It is asked with every command: answer from memory where possible.
- * @param shown what the member's Discord is set to, where an interaction tells it
+ * The locale of an audience: the member's choice, otherwise `shown`, otherwise the guild's choice. Called for every command: answer from memory where possible.
+ * @param shown the language of the member's Discord client, which interactions contain
  */
 export type LanguageChoice = (
   audience: Audience,
@@ -132,7 +131,7 @@ export const Languages = defineToken<Languages>('cinnabar.languages');
 const YES = ['yes', 'y', 'true', 'on', '1', 'enable', 'enabled', 'ja', 'an', 'wahr'];
 const NO = ['no', 'n', 'false', 'off', '0', 'disable', 'disabled', 'nein', 'aus', 'falsch'];
 
-/** Yes or no as people type it, in English or German, whatever the language of the member; `undefined` for any other word. */
+/** Parses yes or no as people type it, in English or German, whatever the member's language; `undefined` for any other word. */
 export function readYesNo(text: string): boolean | undefined {
   const word = text.trim().toLowerCase();
   if (YES.includes(word)) return true;
@@ -140,8 +139,8 @@ export function readYesNo(text: string): boolean | undefined {
 }
 
 /**
- * For `parse`, so that a schema says in the current language what is wrong; in English where zod has no words of it. Words of the schema's author
- * come first, and go through `translated`.
+ * Parameters for `parse` that make zod report issues in the current language, or in English where zod has no translation. Messages of the schema's author take
+ * precedence, and are translated.
  * @example z.safeParse(schema, value, issueLanguage())
  */
 export function issueLanguage(): z.core.ParseContext<z.core.$ZodIssue> {
@@ -151,9 +150,9 @@ export function issueLanguage(): z.core.ParseContext<z.core.$ZodIssue> {
   return words === undefined ? {} : { error: words().localeError };
 }
 
-/** zod's wording without its label: `expected number, received string`. */
+/** zod's message without its label: `expected number, received string`. */
 export const plainIssue = (message: string): string => message.replace(LABEL, '');
 
-/** In the languages that the host has catalogues for. */
+/** zod's labels in all languages that the host has catalogues for. */
 const LABEL =
   /^(?:Invalid input|Too (?:big|small)|Invalid \w+|Ungültige Eingabe|Zu (?:groß|klein)|Ungültig(?:er? \w+)?): /;

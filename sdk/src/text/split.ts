@@ -3,24 +3,24 @@ import { cutLine, keptSpans, looksLikeFence, type Span } from './cut-line.js';
 interface Place {
   readonly line: number;
   readonly at: number;
-  /** The fence that the place is inside of. */
+  /** The fence around the place. */
   readonly fence: Fence | undefined;
   /** Whether it is in the middle of a line. */
   readonly midLine: boolean;
 }
 
 interface Cut {
-  /** Where the part ends, and what closes a fence there. */
+  /** The index at which the part ends, and the text that closes a fence there. */
   readonly end: number;
   readonly ending: string;
   readonly next: Place;
 }
 
 /**
- * Splits Markdown into messages of at most `limit` UTF-16 units, the way Discord counts. Cuts between paragraphs if it can, else between lines,
- * sentences, words, graphemes. A code fence is never broken: where a part ends inside one it is closed, and reopened with the same
- * marker and info string in the next; one left open at the end of the text is closed too. No part is empty; blank text gives none.
- * Beside those fence lines nothing is added, and nothing but white space at the cuts is left out; line ends become `\n`. Takes linear time.
+ * Splits Markdown into messages of at most `limit` UTF-16 units, Discord's unit. Cuts between paragraphs if possible, else between lines, sentences, words,
+ * graphemes. A code fence is never broken: one that is open at the end of a part is closed, and reopened with the same marker and info string in the next part;
+ * one that is open at the end of the text is closed. No part is empty; blank text has no parts. Adds only these fence lines and removes only white space at the
+ * cuts; line ends become `\n`. Takes linear time.
  * @throws RangeError when `limit` is not a whole number of at least 2
  */
 export function splitMessage(markdown: string, limit: number): string[] {
@@ -86,7 +86,7 @@ function fenceAfter(line: Line | undefined): Fence | undefined {
   return line?.kind === 'open' || line?.kind === 'code' ? line.fence : undefined;
 }
 
-/** No boundary between lines is in reach: cuts the first line that did not fit. */
+/** Cuts the first line that does not fit, when no boundary between lines is within the limit. */
 function cutInside(search: Search, index: number, emptyCode: number | undefined): Cut {
   const { text, limit, lines, start, spans } = search;
   const line = lines[index];
@@ -99,7 +99,7 @@ function cutInside(search: Search, index: number, emptyCode: number | undefined)
   const kept = fence === undefined ? spans(line) : [];
   const code = fence !== undefined;
   const end = cutLine({ text, from, earliest, latest, lineEnd: line.end, code, kept });
-  // The rest would close the fence that is reopened before it.
+  // Otherwise the rest would close the fence that is reopened before it.
   if (emptyCode !== undefined && looksLikeFence({ text }, end)) return cutAfter(search, emptyCode);
   const at = code ? end : skipSpaces(text, end);
   if (at >= line.contentEnd) return { ...cutAfter(search, index), end };
@@ -165,7 +165,7 @@ function skipSpaces(text: string, from: number): number {
   return at;
 }
 
-/** Spans of the last line asked for: a long line is cut many times, one after another. */
+/** Caches the spans of the last requested line: a long line is cut many times, one after another. */
 function memoryOfSpans(text: string): (line: Line) => readonly Span[] {
   let known: Line | undefined;
   let spans: readonly Span[] = [];
@@ -176,9 +176,9 @@ function memoryOfSpans(text: string): (line: Line) => readonly Span[] {
   };
 }
 
-/** A fenced code block, and what continues it in another message. */
+/** A fenced code block, and the lines that continue it in another message. */
 interface Fence {
-  /** Reopens it: the same marker and info string, without the list marker. */
+  /** The line that reopens it: the same marker and info string, without the list marker. */
   readonly header: string;
   readonly closing: string;
   /** The length of the longest line that may close it: its own, when that is longer than `closing`. */
@@ -198,7 +198,7 @@ interface Line {
   readonly kind: LineKind;
   /** Of `open`, `code` and `close` lines. */
   readonly fence?: Fence;
-  /** For `open`: where the marker ends. It must stay whole. */
+  /** For `open`: the end of the marker, which must stay whole. */
   readonly markerEnd?: number;
 }
 
@@ -214,9 +214,9 @@ const LIST_MARKER = /[-*+]|\d{1,9}[.)]/g;
 const CLOSING_MAX_INDENT = 3;
 
 /**
- * Finds the lines of a Markdown text and the code fences among them, as CommonMark has them, but as lenient as Discord with a
- * fence in a list: it lasts until its closing line, however far that is indented to the left. One in a quote ends with the quote.
- * A fence that leaves no room for code within `limit` is plain text.
+ * Finds the lines of a Markdown text and its code fences, as in CommonMark, except for a fence in a list, where Discord is more lenient: the fence lasts until
+ * its closing line, whatever the indentation of that line. A fence in a quote ends with the quote. A fence that leaves no space for code within `limit` is
+ * treated as plain text.
  */
 function scanLines(text: string, limit: number): readonly Line[] {
   const lines: Line[] = [];

@@ -29,7 +29,7 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(total);
 }
 
-/** A form that `parseDuration` reads back: `5_400_000` is `1h30m`. Weeks only where they are whole: `2w`, but `30d`. */
+/** A duration in the syntax of `parseDuration`: `5_400_000` is `1h30m`. Uses weeks only for whole weeks: `2w`, but `30d`. */
 export function formatDuration(durationMs: number): string {
   let rest = Math.max(0, Math.round(durationMs));
   let text = '';
@@ -51,7 +51,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The time zone that was probably meant: `Europe/Berlin` for `Berlin`, `America/New_York` for `new york`. */
+/** The IANA time zone that a name most likely means: `Europe/Berlin` for `Berlin`, `America/New_York` for `new york`. */
 export function similarTimeZone(typed: string): string | undefined {
   const wanted = typed.trim().toLowerCase().replaceAll(/\s+/g, '_');
   if (wanted === '') return undefined;
@@ -77,7 +77,7 @@ export interface WallTime {
   readonly year: number;
   /** 1 to 12. */
   readonly month: number;
-  /** Beyond the end of the month it counts on into the next. */
+  /** A day beyond the end of the month counts into the next one. */
   readonly day: number;
   readonly hour: number;
   readonly minute: number;
@@ -106,13 +106,13 @@ function wallFormat(timeZone: string): Intl.DateTimeFormat {
   });
 }
 
-/** The moment at which calendar and clock show this. A time that a change of the clocks leaves out is the one as long after the change. */
+/** The moment of a date and time in a time zone, in milliseconds since 1970. A time that a clock change skips is moved forward by the length of the gap. */
 export function momentOf(wall: WallTime, timeZone: string): number {
   const asUtc = utcOf(wall);
   const offsetAt = (at: number) => utcOf(wallTime(at, timeZone)) - Math.floor(at / 60_000) * 60_000;
   const guess = asUtc - offsetAt(asUtc);
   const moment = asUtc - offsetAt(guess);
-  // Neither offset leads to a left-out time: the one before the change is meant.
+  // A skipped time: the later moment has the offset before the change.
   return utcOf(wallTime(moment, timeZone)) === asUtc ? moment : Math.max(moment, guess);
 }
 
@@ -120,11 +120,11 @@ function utcOf({ year, month, day, hour, minute }: WallTime): number {
   return Date.UTC(year, month - 1, day, hour, minute);
 }
 
-/** `22:00-07:00`, or nothing. */
+/** `22:00-07:00`, or an empty text. */
 export const QUIET_HOURS = /^(?:(?:[01]?\d|2[0-3]):[0-5]\d-(?:[01]?\d|2[0-3]):[0-5]\d)?$/;
 
 export interface QuietHours {
-  /** `22:00-07:00` goes over midnight; empty, or two times that are the same, means never. */
+  /** `22:00-07:00` spans midnight. An empty text, or two equal times, means never. */
   readonly quietHours: string;
   readonly timeZone: string;
 }

@@ -1,26 +1,25 @@
 import { createRequire } from 'node:module';
 
 /*
- * Members' and models' text, which is never to be trusted: harmless to show on Discord (`visible`, `plainText`), as a name among other names
- * (`sanitizeName`, `participantNames`, `isConfusable`), and in a prompt in which lines in square brackets are the host's (`withoutNotes`, `inNote`).
- * For a value inside a message of your own, use both: `plainText(visible(value))`.
+ * Text of members and models, which is never trusted: made harmless for Discord (`visible`, `plainText`), as a name among other names (`sanitizeName`,
+ * `participantNames`, `isConfusable`), and in a prompt in which lines in square brackets are the host's (`withoutNotes`, `inNote`). For a value inside a
+ * message of your own, use both: `plainText(visible(value))`.
  */
 
 /**
- * In this order: control, format and otherwise ignorable characters, lone surrogates, private use, the blank Braille cell · marks piled so
- * high that they would be drawn over other lines · the two signs that `visible` itself writes, which must not pass for its work.
+ * In this order: control, format and otherwise ignorable characters, lone surrogates, private use, the blank Braille cell · stacks of combining marks that
+ * would cover other lines · the two signs that `visible` itself writes, so that text cannot imitate its output.
  */
 const HIDDEN = [
   '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]',
   '(?<=\\p{M}{4})\\p{M}',
   '⏎|‹(?=U\\+)',
 ].join('|');
-/** Joiner, variation selector and tags: what a whole emoji can contain that is hidden elsewhere. */
+/** Joiner, variation selector and tags: allowed in a whole emoji, hidden elsewhere. */
 const JOINERS = '\\u200D\\uFE0F\\u{E0020}-\\u{E007F}';
 /**
- * A whole emoji with joiners. Unicode's list of all emoji is an alternation of thousands of texts, of which V8 makes half a megabyte of
- * code, or code a hundred times slower once a process has much code; so it is tried only where such an emoji can begin (Unicode UTS 51,
- * ED-15a to ED-16).
+ * A whole emoji with joiners. `RGI_Emoji` is an alternation of thousands of texts, which V8 compiles to half a megabyte of code, or interprets a hundred times
+ * slower in a process with much code; so the pattern is only tried where such an emoji can begin (Unicode UTS 51, ED-15a to ED-16).
  */
 const JOINED_EMOJI = `(?=\\p{Emoji}\\p{Emoji_Modifier}?[${JOINERS}])\\p{RGI_Emoji}`;
 
@@ -30,13 +29,13 @@ const hidden = new RegExp(HIDDEN, 'gv');
 let hiddenBesideEmoji: RegExp | undefined;
 
 /**
- * Shows what cannot be seen: `‹U+202E›` for a control, format or other invisible character, `⏎` for a line feed.
- * Different texts stay different, and the result is always one line.
+ * Replaces invisible characters by visible ones: `‹U+202E›` for a control, format or other invisible character, `⏎` for a line feed. Different texts stay
+ * different, and the result is always one line.
  * @example visible('a\u202Eb\nc') // 'a‹U+202E›b⏎c'
  */
 export function visible(text: string): string {
   if (!joiner.test(text)) return text.replace(hidden, shown);
-  // Not before it is needed: all of Unicode's emoji take milliseconds to read.
+  // Compiled at the first use: the list of all emoji takes milliseconds.
   hiddenBesideEmoji ??= new RegExp(`(?<emoji>${JOINED_EMOJI})|${HIDDEN}`, 'gv');
   return text.replace(hiddenBesideEmoji, (found: string, emoji: string | undefined) => emoji ?? shown(found));
 }
@@ -50,14 +49,14 @@ function named(character: string): string {
   return `‹U+${hex}›`;
 }
 
-/** Marks that mean something anywhere in a line, by themselves or as the start of a link, a mention or a spoiler. */
+/** Characters that are markup anywhere in a line, by themselves or as the start of a link, a mention or a spoiler. */
 const INLINE_MARKUP = /[\\*_~`|<]|\](?=\()|@(?=everyone|here)|:(?=\/\/)/g;
-/** Marks that mean something at the start of a line: quotes, headings, small print, lists. */
+/** Characters that are markup at the start of a line: quotes, headings, small print, lists. */
 const LINE_MARKUP = /^([ \t]*)(#|>|[-+](?=[\s#]|$)|\d+(?=[.)](?:\s|$)))/gm;
 
 /**
- * Escapes Discord's markdown, mentions and links, so that the text is shown as it was typed. Send with `allowedMentions: { parse: [] }` all
- * the same: Discord decides about pings before it reads the backslash.
+ * Escapes Discord's markdown, mentions and links, so that the text is shown as it was typed. Also send it with `allowedMentions: { parse: [] }`: Discord
+ * evaluates pings before backslashes.
  * @example plainText('**V** <@1>') // '\\*\\*V\\*\\* \\<@1>'
  */
 export function plainText(text: string): string {
@@ -66,21 +65,21 @@ export function plainText(text: string): string {
     .replace(LINE_MARKUP, (_, indent: string, mark: string) => `${indent}${listNumberSafe(mark)}`);
 }
 
-/** A backslash before a digit would be shown; after the digits it takes the meaning from the dot. */
+/** Before a digit, Discord would show the backslash; after the digits, the backslash escapes the dot. */
 function listNumberSafe(mark: string): string {
   return /\d/.test(mark) ? `${mark}\\` : `\\${mark}`;
 }
 
-/** A name or topic within a line: in bold, which nothing in it can end, so that it cannot pose as the rest of the line. */
+/** A name or topic within a line, in bold, with its markup escaped: the name cannot end the bold text and imitate the rest of the line. */
 export function nameText(name: string): string {
   return `**${plainText(visible(name))}**`;
 }
 
-/** Unicode's table of confusable characters, as `unhomoglyph` has it. Not before it is needed: it takes milliseconds to read. */
+/** Unicode's table of confusable characters (package `unhomoglyph`). Loaded at the first use, which takes milliseconds. */
 let loaded: ((text: string) => string) | undefined;
 
 /**
- * The visual skeleton of a text: texts that people would confuse have the same one, whatever characters they are made of (Unicode UTS 39).
+ * The visual skeleton of a text: texts that people could confuse have the same skeleton, whatever their characters (Unicode UTS 39).
  * @example skeletonOf('Аlice') === skeletonOf('Alice') // the first one begins with a Cyrillic А
  */
 export function skeletonOf(text: string): string {
@@ -88,16 +87,16 @@ export function skeletonOf(text: string): string {
   return loaded(text.normalize('NFKD'));
 }
 
-/** A name without case, width, accents, decoration and look-alike letters: equal for names that must be distinguished. */
+/** A name without case, width, accents, decoration and look-alike letters. Names with equal results are too similar to be told apart. */
 export function likenessOf(name: string): string {
-  // A capital I is an l to the eye, and an i when written small.
+  // `i` counts as `l`: a capital I looks like an l, and is an i in lower case.
   const letters = skeletonOf(skeletonOf(name.normalize('NFKD').toLowerCase()).toLowerCase())
     .replace(/[^\p{L}\p{N}]/gu, '')
     .replaceAll('i', 'l');
   return letters || name;
 }
 
-/** Scripts whose letters look like those of another one of them. */
+/** Scripts with letters that look like letters of another script in this list. */
 const LOOKALIKES = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu', 'Deseret', 'Georgian'].map(
   (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
 );
@@ -105,8 +104,8 @@ const ASCII_NAME = /^[\p{ASCII}]*$/u;
 const LETTER = /\p{L}/u;
 
 /**
- * Whether a name can pass for one that it is not: its letters come from several scripts that look alike, or all of them from another script than
- * Latin although it reads as Latin.
+ * Whether a name can imitate another one: its letters come from several scripts that look alike, or all of them from another script than Latin although they
+ * look Latin.
  */
 export function isConfusable(name: string): boolean {
   if (ASCII_NAME.test(name)) return false;
@@ -119,9 +118,9 @@ export function isConfusable(name: string): boolean {
 /** A participant of a conversation. */
 export interface Named {
   readonly id: string;
-  /** The name shown in the channel: chosen by its owner, so never to be trusted. */
+  /** The name shown in the channel: chosen by the person, never trusted. */
   readonly displayName: string;
-  /** Unique on Discord; tells people of one display name apart. */
+  /** Unique on Discord; distinguishes people with the same display name. */
   readonly username: string;
 }
 
@@ -132,8 +131,8 @@ const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0\u2800]/gu;
 const STRUCTURE = /[:\uff1a\ufe55\ufe13\ua789\u02d0<>[\]{}|`\\"]+/gu;
 
 /**
- * A display name that cannot pass for structure: one line, no colons, brackets or invisible characters, at most 40 characters.
- * Empty when nothing readable is left.
+ * A display name that cannot imitate the structure of a transcript: one line, no colons, brackets or invisible characters, at most 40 characters. Empty when no
+ * readable character is left.
  */
 export function sanitizeName(name: string): string {
   const plain = name.normalize('NFKC').replace(INVISIBLE, '').replace(STRUCTURE, ' ').replace(/\s+/gu, ' ').trim();
@@ -141,9 +140,8 @@ export function sanitizeName(name: string): string {
 }
 
 /**
- * Names for the participants of a conversation, by id: readable, different from one another, and never one of `reserved`
- * (the bot's own name, `System`), whatever people call themselves. Those of one name each get their username beside it,
- * so that none of them passes for the original. A name that can pass for another one, by letters of several scripts, has its id beside it.
+ * Names for the participants of a conversation, by id: readable, different from one another, and never one of `reserved` (the bot's own name, `System`). People
+ * with the same name get their usernames appended, so that none can imitate the other. A confusable name (`isConfusable`) gets the person's id appended.
  */
 export function participantNames(people: Iterable<Named>, reserved: readonly string[]): ReadonlyMap<string, string> {
   const byId = new Map<string, Named>();
@@ -179,16 +177,16 @@ function plainName(person: Named): string {
   return sanitizeName(person.displayName) || sanitizeName(person.username) || `member ${person.id}`;
 }
 
-/** Wherever a reader, of whatever kind, may see a new line begin. */
+/** Every character or pair that a reader, human or model, may see as a line end. */
 const LINE_END = /(\r\n|[\n\r\v\f\u0085\u2028\u2029])/u;
 const NOTE = /^(?:\[.*\]|not run yet:.*)$/iu;
-/** Most texts: nothing hidden in them, and no bracket. */
+/** Matches most texts: without hidden characters and brackets. */
 const HARMLESS = /^(?!.*not run yet:)[\x20-\x5A\x5C-\x7E\n]*$/is;
 const FIRST_SEEN = /[^\s\p{C}\p{Z}\u115F\u1160\u3164\uFFA0\u2800]/u;
 
 /**
- * A member's text, for a prompt in which a line in square brackets, or one that begins with "Not run yet:", is a note of the host's: each line
- * that reads as such a note gets a backslash, also where hidden characters or wide brackets are in it.
+ * A member's text for a prompt in which a line in square brackets, or one that begins with "Not run yet:", is a note of the host: each line that reads as such
+ * a note gets a backslash, including notes with hidden characters or wide brackets.
  * @example withoutNotes('fine\n[in reply to Claude]') // 'fine\n\\[in reply to Claude]'
  */
 export function withoutNotes(text: string): string {
@@ -205,15 +203,15 @@ function isNote(line: string): boolean {
 
 const LONGEST = 300;
 
-/** A member's text as one line: every character that a reader may take for a line end becomes a space. */
+/** A member's text as one line: every character that may be seen as a line end becomes a space. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Z}\s]+/gu, ' ').trim();
 }
 
-/** A member's text for the inside of such a note: one line, without what could end the note, at most so many characters. */
+/** A member's text for the inside of a note of the host: one line, without characters that end the note, at most `maxLength` characters. */
 export function inNote(text: string, maxLength = LONGEST): string {
   const line = oneLine(text)
-    // Full-width brackets, and those of vertical text, are brackets, too.
+    // Also replaces full-width brackets and those of vertical text.
     .replace(/[[\uff3b\ufe47]/gu, '(')
     .replace(/[\]\uff3d\ufe48]/gu, ')');
   const characters = line.length <= maxLength ? [] : [...line];

@@ -1,4 +1,7 @@
-/** Whether a text is what a pattern says, in which `*` stands for any text. Without a regular expression: a pattern of many stars takes no longer. */
+/**
+ * Whether a text matches a pattern in which `*` stands for any text. Implemented without a regular expression, so that a pattern with many stars takes no
+ * longer.
+ */
 export function matchesWildcard(text: string, pattern: string): boolean {
   const [first = '', ...parts] = pattern.split('*');
   const last = parts.pop();
@@ -13,7 +16,7 @@ export function matchesWildcard(text: string, pattern: string): boolean {
   return true;
 }
 
-/** The text as a part of a regular expression that matches just it. */
+/** Escapes a text for a regular expression, which then matches it literally. */
 export function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

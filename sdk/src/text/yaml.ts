@@ -20,7 +20,7 @@ export type YamlReading =
       readonly ok: true;
       /** Its keys and values; frozen. An empty text has none. */
       readonly values: Readonly<Record<string, unknown>>;
-      /** The line of a key, or of the nearest part of it that is there; from 1. */
+      /** The line of a key, or of its nearest existing parent; from 1. */
       lineOf(key: readonly (string | number)[]): number;
     }
   | { readonly ok: false; readonly line: number /** A clause for people. */; readonly problem: string };
@@ -31,9 +31,8 @@ const LONGEST_QUOTE = 60;
 const LONGEST_MESSAGE = 200;
 
 /**
- * Reads YAML from untrusted sources. Refused are: what is larger than `maxBytes` or nested deeper than 32 levels, tags, keys that are
- * there twice or are no plain text, aliases that multiply or hold themselves, more than one document, and anything but keys with values.
- * Never throws.
+ * Reads YAML from untrusted sources. Refuses texts larger than `maxBytes`, nesting deeper than 32 levels, tags, duplicate keys, keys that are not plain text,
+ * aliases that multiply or contain themselves, more than one document, and any top level but keys with values. Never throws.
  * @param maxBytes 1 MB by default
  */
 export function readYaml(text: string, { maxBytes = 1_000_000 }: { readonly maxBytes?: number } = {}): YamlReading {
@@ -41,12 +40,12 @@ export function readYaml(text: string, { maxBytes = 1_000_000 }: { readonly maxB
   const lines = new LineCounter();
   const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line);
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
-  // Before composing, which is recursive and takes minutes for a text of nothing but brackets.
+  // Checked before composing, which is recursive and takes minutes for a text of brackets only.
   const deep = tooDeep(tokens);
   if (deep !== undefined)
     return refusal(lineAt(deep), t('it is nested deeper than {levels} levels', { levels: DEEPEST }));
 
-  // The library compares each key with all others; `wrongKey` needs one look at each.
+  // The library would compare each key with all others; `wrongKey` checks them in linear time.
   const composer = new Composer({ version: '1.2', schema: 'core', resolveKnownTags: false, uniqueKeys: false });
   const [document, another] = [...composer.compose(tokens, true, text.length)];
   if (document === undefined) return refusal(1, t('it is not YAML'));
@@ -73,7 +72,7 @@ function sentence({ code, message }: { readonly code: string; readonly message: 
   return t('it is not valid YAML: {problem}', { problem: message.split('\n')[0]?.slice(0, LONGEST_MESSAGE) ?? '' });
 }
 
-/** Where something begins that lies too deep. */
+/** The offset of the first value that is nested too deeply. */
 function tooDeep(tokens: readonly CST.Token[]): number | undefined {
   const left: { readonly token: CST.Token; readonly depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -125,7 +124,7 @@ function plainOf(document: Composed): unknown {
   }
 }
 
-/** `false` when the value holds itself. */
+/** Freezes a value; `false` when the value contains itself. */
 function freeze(value: unknown, path: Set<object>, done: Set<object>): boolean {
   if (typeof value !== 'object' || value === null || done.has(value)) return true;
   if (path.has(value)) return false;
@@ -156,8 +155,8 @@ function offsetOf(document: Composed, key: readonly (string | number)[]): number
 }
 
 /**
- * Writes a value of plain data as YAML, for people.
- * @param nameOf what a text of it names, such as a role by its id: added as a comment
+ * Writes plain data as YAML, for people.
+ * @param nameOf the name for a text such as a role's id: added as a comment
  */
 export function writeYaml(
   value: Readonly<Record<string, unknown>>,
