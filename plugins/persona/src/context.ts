@@ -146,10 +146,10 @@ export interface PersonaContext {
   readonly access: Access;
   readonly accounts: Accounts | undefined;
   readonly allowance: Allowance;
-  /** Work that belongs to no event, command or turn: begins at once; what it throws is logged. Only the plugin's stop waits for it. */
+  /** Runs work that belongs to no event, command or turn, at once; logs its errors. Only the plugin's stop waits for it. */
   readonly background: { run(what: string, task: () => Promise<void>): void; idle(): Promise<void> };
   readonly cards: CardStore;
-  /** Reads cards, and their books, beside the main thread. */
+  /** Reads cards and their books outside of the main thread. */
   readonly cardFiles: WorkerModule<typeof import('./cards/worker.js')>;
   readonly client: Client;
   readonly clock: Clock;
@@ -167,7 +167,7 @@ export interface PersonaContext {
   readonly provenance: Provenance;
   readonly random: Pick<Random, 'id'>;
   readonly registry: ActionRegistry;
-  /** One run after another in each channel. */
+  /** Allows one run at a time in each channel. */
   readonly runs: KeyedMutex;
   readonly store: PersonaStore;
   readonly tools: Tools;
@@ -175,18 +175,18 @@ export interface PersonaContext {
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
   settingsFor(guildId: string | null): Promise<PersonaSettings>;
-  /** The guilds in which any of them was changed. */
+  /** The guilds that have changed any of these settings. */
   guildsWithSettings(): Promise<readonly string[]>;
 }
 
-/** The access policy for shaping personas: in a guild its admins, in a direct message its member. */
+/** The access policy for changing personas: in a guild its admins, in a direct message its member. */
 export const SHAPE = { tier: 'admin', dmTier: 'everyone' } as const;
 
 export function placeOf({ actor }: Pick<CommandContext, 'actor'>): PersonaPlace {
   return { guildId: actor.guildId, channelId: actor.channelId };
 }
 
-/** All changes of one command are undone together. */
+/** The author of a command's changes; one session, so that one undo reverts all of them. */
 export function authorOf({ actor }: Pick<CommandContext, 'actor'>, { random }: PersonaContext): Author {
   return { sessionId: random.id(), userId: actor.userId, channelId: null };
 }

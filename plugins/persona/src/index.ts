@@ -159,7 +159,7 @@ export default definePlugin({
     every(TICK_MS, () => tick(watchers, persona));
     context.settingsChanged(async ({ scope, of }) => {
       if (scope !== 'guild' || of === null) return;
-      // Where it is not wanted any more, the next round stops listening.
+      // If the setting is off again, the next round unsubscribes.
       const { answersToName, onJoin } = await persona.settingsFor(of);
       if (answersToName) await watchers.callsByName.watch(true);
       if (onJoin) await watchers.joins.watch(true);
@@ -170,7 +170,7 @@ export default definePlugin({
   },
 });
 
-/** The view of personas for pages and other plugins. */
+/** The service that pages and other plugins use. */
 function personasFor({ store, hub, traces, client }: PersonaContext): Personas {
   return {
     async state(place) {
@@ -202,7 +202,7 @@ function createBackground(log: Logger): PersonaContext['background'] {
         .finally(() => running.delete(work));
       running.add(work);
     },
-    // Deferred: the plugin's signal has aborted by then, and ends what takes long.
+    // Deferred, because the plugin's signal has aborted by then and ends long work.
     async idle(): Promise<void> {
       while (running.size > 0) await Promise.all(running);
     },

@@ -26,11 +26,11 @@ const LONGEST_MEMORY = 1_000;
 
 const memory = z.object({ id: z.string() });
 
-/** The persona of a guild or channel, its memories there, and its latest actions, under the same rules as `!persona`. */
+/** Registers the page with the persona of a guild or channel, its memories there and its latest actions, under the same rules as `!persona`. */
 export function registerPage({ page }: Pick<Registrar, 'page'>, persona: PersonaContext): void {
   const { access, hub, memories, store, traces } = persona;
 
-  /** The place of the page: a channel that the person may read, otherwise the guild as a whole. */
+  /** The actor in the channel that the query names, if the person may read it, otherwise in the guild. */
   const actorOf = async ({ actor, query: { channel } }: WebRequest): Promise<Actor> => {
     const { guildId } = actor;
     if (guildId === null || channel === undefined) return actor;
@@ -180,7 +180,7 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, persona: Persona
             importance,
             visibility,
             supersedes: [id],
-            // By the clock of Discord it may have been said just now.
+            // Discord's clock may be ahead of this host's.
             at: Math.max(persona.clock.now(), at + 1),
           });
           if (added === undefined) throw new UserError(t('That cannot be remembered: nothing readable is in it.'));
@@ -300,10 +300,10 @@ function standing({ setAsideAt, supersededBy, text }: Pick<Memory, 'setAsideAt' 
   return setAsideAt === null ? text : t('{text} (put out of mind)', { text });
 }
 
-/** A member, or a topic in words. */
+/** A member's id, or a topic in words. */
 const person = (id: string, name: string | null) => (/^\d{15,22}$/.test(id) ? { user: id } : (name ?? id));
 
-/** One memory with where it came from. */
+/** A memory with its source. */
 function memoryView(found: Memory, { guildId }: Actor) {
   const { at, channelId, evidence, id, kind, messageId, speaker, subject, subjectName, text } = found;
   const linkTo = (channel: string, message: string) => ({

@@ -34,14 +34,14 @@ export function personalData(
   };
 }
 
-/** Whether a member may still read the source of something: the persona may have included others' messages in it. */
+/** Whether a member may still read the source of a text. Being its author is not enough: the persona may have included other people's messages. */
 export type MayRead = (from: {
   readonly guildId?: string;
   readonly channelId?: string;
   readonly messageId?: string | null;
 }) => Promise<boolean>;
 
-/** Replaces texts that the member may not read any more. */
+/** Replaces a text whose source the member may no longer read. */
 const WITHHELD = null;
 
 /** The parts of a persona's state that came from one member: goals and desires, and their changes. */
@@ -51,7 +51,7 @@ async function exportFromStates(collections: PersonaCollections, userId: string,
     Promise.all(
       items
         .filter((item) => item.userId === userId)
-        // Given by command or card: the member's own words.
+        // Without an origin it was set by command or card, in the member's own words.
         .map(async ({ text, origin }) => (origin === null || (await mayRead(origin)) ? text : WITHHELD)),
     );
   const homes = [
@@ -78,7 +78,7 @@ async function exportFromStates(collections: PersonaCollections, userId: string,
   return found;
 }
 
-/** Removes goals, desires, mood and other free texts that their messages led to; other changes stay, but cannot be undone any more. */
+/** Removes goals, desires, mood and other free texts that the member's messages led to. Other changes stay but cannot be undone any more. */
 async function forgetInStates(collections: PersonaCollections, userId: string): Promise<void> {
   const strip = (draft: StoredPersona) => {
     draft.history = draft.history.filter((revision) => revision.userId !== userId);

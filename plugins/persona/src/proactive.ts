@@ -22,13 +22,13 @@ import { post } from './running/execute-action.js';
 import { runPersona } from './running/run.js';
 import { selfName } from './running/run-context.js';
 
-/** Whether a persona answers in a channel, and may therefore act there without being asked. */
+/** Whether the persona is the responder of a channel, and may therefore act there unasked. */
 async function answersIn(channel: SendableChannels, { frontDoor }: PersonaContext): Promise<boolean> {
   if (frontDoor === undefined || channel.isDMBased()) return false;
   return (await frontDoor.responderIn(channel.guild.id, channel.id)) === 'persona';
 }
 
-/** Runs a persona without a request: without tools and pings; errors only go to the log. */
+/** Runs a persona without a request: without tools and pings. Errors are only logged. */
 async function runUnasked(
   trigger: PersonaTrigger,
   channel: SendableChannels,
@@ -56,18 +56,18 @@ interface Watchers {
   readonly callsByName: Watcher;
 }
 
-/** How often timers and reflections are checked. */
+/** Interval of the checks of timers and reflections. */
 export const TICK_MS = 60_000;
 
-/** In how many guilds at a time. */
+/** Number of guilds that are visited concurrently. */
 const AT_ONCE = 4;
 
-/** One round over the guilds of this process. */
+/** Checks the guilds of this process once. */
 export async function tick(watchers: Watchers, persona: PersonaContext): Promise<void> {
   await overGuilds(watchers, persona, (guild, settings) => look(guild, settings, persona));
 }
 
-/** Subscribes to calls by name and to new members for guilds that want that, without waiting for the first round. */
+/** Subscribes to calls by name and to new members as the guilds' settings require. */
 export const listen = (watchers: Watchers, persona: PersonaContext): Promise<void> =>
   overGuilds(watchers, persona, async () => undefined);
 
@@ -76,7 +76,7 @@ async function overGuilds(
   persona: PersonaContext,
   visitGuild: (guild: Guild, settings: PersonaSettings) => Promise<void>,
 ): Promise<void> {
-  // By default a persona does nothing without being asked, so guilds without settings are skipped.
+  // By default a persona does nothing unasked, so guilds without settings are skipped.
   const waiting = (await persona.guildsWithSettings()).flatMap((id) => persona.client.guilds.cache.get(id) ?? []);
   let welcomes = false;
   let answers = false;
@@ -106,7 +106,7 @@ async function look(guild: Guild, settings: PersonaSettings, persona: PersonaCon
   if (await answersIn(home, persona)) await visit(guild.id, home, settings, persona);
 }
 
-/** Where the bot ignores messages, it also says nothing by itself. */
+/** Whether the bot ignores messages in the channel; then it posts nothing unasked either. */
 function isIgnored(guildId: string, home: SendableChannels, { access, client }: PersonaContext) {
   return access.ignores({ userId: client.user?.id ?? '', guildId, channelId: home.id });
 }
@@ -132,7 +132,7 @@ async function visit(
   if (!state.due || !(await allowance.take(guildId, settings))) return;
   const content = `${state.evidence.length} memories to reflect on.`;
   await runUnasked({ type: 'self_reflection', content, at: clock.now() }, home, persona, state);
-  // Also when it had no result: the count restarts.
+  // Also without a result, so that the sum of importance starts anew.
   if ((await memories.reflection(place)).due) await memories.reflect(place, []);
 }
 
@@ -142,10 +142,10 @@ function homeIn(guild: Guild, channelId: string): SendableChannels | undefined {
 }
 
 const initiative = z.object({
-  /** The day (UTC) that `used` is of. */
+  /** The day (UTC) that `used` counts. */
   day: z.string().default(''),
   used: z.number().default(0),
-  /** When the timer last went off; 0: it has not been set yet. */
+  /** When the timer last fired, in ms since the epoch; 0: never started. */
   timerAt: z.number().default(0),
 });
 type Initiative = z.output<typeof initiative>;
@@ -157,10 +157,10 @@ const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 
 export type Allowance = ReturnType<typeof createAllowance>;
 
-/** Limits what a persona does in a guild without being asked. */
+/** Limits the unasked runs of a persona in a guild. */
 export function createAllowance(collection: Collection<Initiative, 'guild'>, clock: Pick<Clock, 'now'>) {
   return {
-    /** Takes one run from the day's budget. `false` when it is used up, or during quiet hours. Written before the run. */
+    /** Counts one run against the day's budget; stored before the run. `false` when the budget is used up, or during quiet hours. */
     async take(guildId: string, settings: PersonaSettings): Promise<boolean> {
       if (isQuietNow(settings, clock.now())) return false;
       const today = new Date(clock.now()).toISOString().slice(0, 10);
@@ -172,7 +172,7 @@ export function createAllowance(collection: Collection<Initiative, 'guild'>, clo
       });
       return taken;
     },
-    /** Whether the timer has run out; it starts again then. */
+    /** Whether the timer has run out; then restarts it. The first call only starts it. */
     async timerDue(guildId: string, { timerMinutes }: PersonaSettings): Promise<boolean> {
       const { timerAt } = await collection.of(guildId).get();
       if (timerAt !== 0 && clock.now() - timerAt < timerMinutes * MINUTE_MS) return false;
@@ -184,7 +184,7 @@ export function createAllowance(collection: Collection<Initiative, 'guild'>, clo
   };
 }
 
-/** A listener that costs nothing while no guild needs it. */
+/** A listener that is registered only while a guild's settings need it. */
 interface Watcher {
   watch(isWanted: boolean): Promise<void>;
 }
@@ -204,8 +204,8 @@ function createWatcher(start: () => Disposer): Watcher {
 const REMEMBERED = 200;
 
 /**
- * Notices new members, in the home channel. Discord sends an event, where the bot may receive it (a privileged intent, which this plugin
- * does not ask for), and a message in the guild's system channel.
+ * Watches for new members, whom the persona welcomes in the home channel. Discord sends an event, which requires a privileged intent that this plugin does not
+ * ask for, and a message in the guild's system channel.
  */
 export function noticeJoins({ on }: Pick<Registrar, 'on'>, persona: PersonaContext): Watcher {
   const noticed = new Set<string>();
@@ -238,12 +238,12 @@ export function noticeJoins({ on }: Pick<Registrar, 'on'>, persona: PersonaConte
   );
 }
 
-/** Observes reactions to the persona's messages. */
+/** Runs the persona on reactions to its messages. */
 export function noticeReactions({ on }: Pick<Registrar, 'on'>, persona: PersonaContext): void {
   on('messageReactionAdd', async ({ message, emoji }, user) => {
     const { guildId, channelId, channel } = message;
     if (guildId === null || user.bot === true || !channel.isSendable()) return;
-    // Most reactions are to people's messages: these need no settings.
+    // Most reactions are on people's messages: for these, no settings are read.
     if (message.author != null && !isOwnMessage(message)) return;
     const settings = await persona.settingsFor(guildId);
     if (!settings.onReaction) return;
@@ -265,13 +265,13 @@ export function noticeReactions({ on }: Pick<Registrar, 'on'>, persona: PersonaC
   });
 }
 
-/** Answers messages that call the persona by its name, when a guild has chosen that and the persona answers there. */
+/** Answers messages that call the persona by its name, in guilds with that setting. */
 export function answerToName({ on }: Pick<Registrar, 'on'>, persona: PersonaContext): Watcher {
   const look = async (message: Message) => {
     const { channel, client, guildId, author, content } = message;
     if (guildId === null || author.bot || message.webhookId !== null || !channel.isSendable()) return;
     if (isDotMessage(content) || message.mentions.users.has(client.user.id)) return;
-    // Replies to the bot are for it already.
+    // A reply to the bot is answered as an ordinary message.
     if (repliesToOwn(message) || persona.commands.matches(message)) return;
     if (!(await persona.settingsFor(guildId)).answersToName || !(await answersIn(channel, persona))) return;
     const { state } = await persona.store.read({ guildId, channelId: channel.id });
@@ -281,7 +281,7 @@ export function answerToName({ on }: Pick<Registrar, 'on'>, persona: PersonaCont
   return createWatcher(() => on('messageCreate', look));
 }
 
-/** For `!why`: why the persona did not answer a message that does not address the bot, by the present settings. */
+/** For `!why`: why the persona did not answer a message that does not address the bot, according to the current settings. */
 export function silenceOf(persona: PersonaContext): SilenceReasons {
   return async (message) => {
     const { channel, client, guildId, author, content } = message;
@@ -320,7 +320,7 @@ function callsBy(name: string, text: string): boolean {
   return atBeginning.test(text) || asking.test(text) || atEnd.test(text);
 }
 
-/** Whether the persona acts only when it is asked. */
+/** Whether the guild's quiet hours allow no unasked runs now. */
 export function isQuietNow(
   {
     quietFrom,

@@ -15,7 +15,7 @@ import type { Memory, Place, ReflectionState, Visibility } from '../memory/types
 import type { Author } from '../state/persona-store.js';
 import type { Audience, Origin } from '../state/state.js';
 
-/** The run for the persona's own actions, which extends that of other actions. */
+/** What the persona's own actions receive: the `PersonaRun` of plugin actions, and internal data. */
 export interface TurnRun extends PersonaRun {
   readonly author: Author;
   readonly origin: Origin;
@@ -24,33 +24,33 @@ export interface TurnRun extends PersonaRun {
   readonly botId: string;
   /** The persona's name. */
   readonly self: string;
-  /** The conversation as the model was shown it: its numbers count from 1. */
+  /** The conversation as it stands in the prompt; the model numbers its lines from 1. */
   readonly lines: readonly Line[];
   /** Names of the members who speak or are mentioned in the conversation, by id. */
   readonly names: ReadonlyMap<string, string>;
-  /** For those who are not in the conversation. */
+  /** Finds members who are not in the conversation. */
   readonly findMember: FindMember;
   /** The tools that are available for the requesting member. */
   readonly tools: readonly ToolInfo[];
   readonly memoryPlace: Place;
-  /** Decides what of the state may be known there. */
+  /** The channel's readers, who decide which parts of the state may be used. */
   readonly audience: Audience;
   /** The audience of the conversation. */
   readonly visibility: Visibility;
   /** The state to reflect on; `undefined` when the run is not a reflection. */
   readonly reflection: ReflectionState | undefined;
-  /** The run speaks of a memory: its trace goes with that, and with the data of those whom it is about and by. */
+  /** Records that the run used a memory. The run's trace is deleted with the memory, and with the data of its subject and speaker. */
   noteMemory(memory: Pick<Memory, 'id' | 'subject' | 'speaker'>): void;
-  /** A tool was called: the receipt says so. */
+  /** Records a tool call for the receipt. */
   noteCall(name: string, outcome: string): void;
-  /** Says something in the channel, once and for all. */
+  /** Posts a text in the channel. A posted text stays when the run fails later. */
   say(text: string): Promise<void>;
 }
 
 /** Which events an action emits: a pair of tool events, a text, or none because it ends the run. */
 type ActionKind = 'tool' | 'thought' | 'speech' | 'end';
 
-/** An action with its result's type checked and then hidden. */
+/** An action whose result type is erased: `prepare` checks the type. */
 export interface Action {
   readonly name: string;
   readonly description: string;
@@ -60,15 +60,15 @@ export interface Action {
   readonly parallel: boolean;
   readonly revealing: boolean;
   readonly kind: ActionKind;
-  /** Its result may quote what not everyone may read: events say only that there is one. */
+  /** Whether the result may quote texts that not all readers may see; events then omit the result. */
   readonly quotes: boolean;
   isOffered(run: Pick<TurnRun, 'tools' | 'reflection'>): boolean;
-  /** Takes a result from a model; `undefined` when it does not fit. */
+  /** Validates a model's result; `undefined` when it does not fit the schema. */
   prepare(value: unknown): PreparedAction | undefined;
 }
 
 export interface PreparedAction {
-  /** The text that it is going to post, which must not repeat earlier ones. */
+  /** The text that the action would post; it is compared with earlier texts, to prevent repetition. */
   readonly words: string | undefined;
   execute(run: TurnRun): string | Promise<string>;
 }
@@ -115,7 +115,7 @@ interface Registered<T> {
 const NAME = /^[A-Z][A-Z0-9_]{0,39}$/;
 const OWN = 'persona';
 
-/** Everything that personas can do: the built-in actions, and those that other plugins register. */
+/** All actions of personas: the built-in ones, and those that other plugins register. */
 export function createActionRegistry(
   builtin: readonly Action[],
   builtinChains: readonly PersonaChain[],
@@ -145,7 +145,7 @@ export function createActionRegistry(
   };
   return {
     ...forPlugins,
-    /** Actions whose plugin is enabled there, in order of registration. */
+    /** Actions whose plugin is enabled in the guild, in order of registration. */
     actionsIn: (guildId: string | null) => enabled(actions, guildId),
     chainsIn: (guildId: string | null) => enabled(chains, guildId),
   };

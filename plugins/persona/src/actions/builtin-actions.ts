@@ -19,8 +19,8 @@ import { type Action, defineAction, type TurnRun } from './action.js';
 type Stores = Pick<PersonaContext, 'conversations' | 'memories' | 'store'>;
 
 /**
- * Everything that a persona can do by itself, in the order in which the planner reads it.
- * @param persona called when a tool is used: the registry of actions is a part of the context
+ * The built-in actions, in the order in which the planner's prompt lists them.
+ * @param persona returns the context when a tool is used; a value would not do, because the registry of actions is part of the context
  */
 export function builtinActions(
   { conversations, memories, store }: Stores,
@@ -266,10 +266,10 @@ const OUTCOMES = {
 } as const;
 
 const CHANGED = 'that has been edited or deleted since';
-/** Otherwise it would stay when what was said is deleted. */
+/** Such a memory needs a source line: without one, it would stay when that message is deleted. */
 const UNSAID = 'of what is about somebody, the line has to be given in which it was said';
 
-/** Where it was said: in the line that the model names, or in what has just happened. @throws UserError when there is no such line */
+/** The line that the memory comes from: the one that the model names, otherwise that of the trigger. @throws UserError when there is no such line */
 function lineOf(source: number | null, { lines, trigger }: TurnRun): Line | undefined {
   if (source !== null) {
     const line = lines[source - 1];
@@ -281,7 +281,7 @@ function lineOf(source: number | null, { lines, trigger }: TurnRun): Line | unde
   return messageId === null ? undefined : lines.find(({ messageIds }) => messageIds.includes(messageId));
 }
 
-/** Speaker and source are taken from the record, never from the model's words. */
+/** Takes speaker and source from the stored line, never from the model's text. */
 function asMemory(
   { text, importance, replaces }: z.output<typeof result>,
   line: Line | undefined,
@@ -373,8 +373,8 @@ const reflect = (memories: Memories) =>
   });
 
 /**
- * Acts for the requesting member, with all guards of the host's tools.
- * @param persona called when a call is made: the registry of actions is a part of the context
+ * Calls a tool for the requesting member, with all guards of the host's tools.
+ * @param persona returns the context when a call is made; a value would not do, because the registry of actions is part of the context
  */
 const useTool = (persona: () => PersonaContext) =>
   defineAction({
@@ -411,7 +411,7 @@ function messageOf(trigger: PersonaTrigger): { messageId?: string } {
   return trigger.type === 'user_input' && trigger.messageId !== null ? { messageId: trigger.messageId } : {};
 }
 
-/** The run's end ends a call that is running, but none that waits for a member: that may take longer than any run. */
+/** Passes the abort of a run on to a call that is executing. A deferred call is not aborted: its confirmation may take longer than any run. */
 async function untilAborted<T>(signal: AbortSignal, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const abort = () => controller.abort();
@@ -424,7 +424,7 @@ async function untilAborted<T>(signal: AbortSignal, task: (signal: AbortSignal) 
   }
 }
 
-/** Notes in the conversation that a call has to wait: later runs see how it stands. */
+/** Adds a deferred call to the conversation, so that later runs see its state. */
 async function noteDeferred(
   run: TurnRun,
   tool: string,
@@ -436,8 +436,8 @@ async function noteDeferred(
 }
 
 /**
- * A call that had to wait has run, or failed: the persona may have something to say to the member who asked. It gets no tools for that: what a tool
- * says must not lead to another call. Nothing follows from a call that was cancelled or expired.
+ * Runs the persona again after a deferred call was executed or has failed, so that it can comment on the result to the requesting member. This run has no
+ * tools, because the text of a result must not lead to another call. A call that was cancelled or has expired starts no run.
  */
 async function resume(
   { trigger, place, actor, completed }: TurnRun,
@@ -472,14 +472,14 @@ async function resume(
 
 type Asked = Extract<PersonaTrigger, { type: 'user_input' | 'tool_result' }>;
 
-/** The trigger for a call that had to wait and has ended. */
+/** The trigger for a deferred call that has ended. */
 function toolResult(asked: Asked, tool: string, outcome: SettledOutcome, at: number): PersonaTrigger {
   const { callId, status } = outcome;
   const { speaker, messageId } = asked;
   return { type: 'tool_result', content: settledText(outcome), at, speaker, tool, callId, status, messageId };
 }
 
-/** How a call ended, in words. */
+/** The outcome of a call as a sentence for the model. */
 function settledText(outcome: SettledOutcome): string {
   switch (outcome.status) {
     case 'done':

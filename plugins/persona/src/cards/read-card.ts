@@ -3,17 +3,17 @@ import { sanitizeName, z } from '@cinnabar/sdk/worker';
 import { type Item, LIMITS, NEW_STATE, type State, tidy } from '../state/state.js';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** The newer format first: an image may carry both. */
+/** The keyword of the newer format first, because an image may contain both. */
 const KEYWORDS = ['ccv3', 'chara'];
 
-/** The problem with a file. It becomes a sentence where it is shown, because this module runs in a worker, in which no language is set. */
+/** What is wrong with a file. The sentence for people is written where it is shown, because this module runs in a worker, which has no language. */
 export type CardProblem =
   | { readonly kind: 'damaged' | 'absent' | 'packed' | 'file-too-large' | 'unreadable' | 'format' | 'nameless' }
   | { readonly kind: 'too-long'; readonly kilobytes: number; readonly isImage: boolean }
-  /** `expected`: the type that it has to have, where that is known. */
+  /** `expected`: the required type, if known. */
   | { readonly kind: 'field'; readonly path: string; readonly expected: string | undefined };
 
-/** Thrown for a file that is no usable character card. */
+/** Thrown for a file that is not a usable character card. */
 export class CardError extends Error {
   readonly problem: CardProblem;
 
@@ -29,9 +29,9 @@ function isPng(bytes: Buffer): boolean {
 }
 
 /**
- * The text of a character card in a PNG image, as it is embedded: base64. Only chunks of the two keywords are looked into.
- * @param mostBytes how long the text may be, also when it was compressed
- * @throws CardError when there is none, the image is damaged, or the text is too long
+ * The text of a character card in a PNG image, in base64 as embedded. Reads only chunks with the two keywords.
+ * @param mostBytes maximum length of the text, also after decompression
+ * @throws CardError without such a chunk, for a damaged image, or when the text is too long
  */
 function cardTextIn(png: Buffer, mostBytes: number): string {
   const found = textChunks(png);
@@ -42,11 +42,11 @@ function cardTextIn(png: Buffer, mostBytes: number): string {
 
 interface TextChunk {
   readonly type: keyof typeof READERS;
-  /** The part after the keyword, unchanged. */
+  /** The bytes after the keyword, unchanged. */
   readonly rest: Buffer;
 }
 
-/** The first chunk of each keyword. Nothing is unpacked here: thousands of packed chunks would take minutes. */
+/** The first chunk of each keyword. Does not decompress: with thousands of compressed chunks, that would take minutes. */
 function textChunks(png: Buffer): ReadonlyMap<string, TextChunk> {
   const found = new Map<string, TextChunk>();
   let at = SIGNATURE.length;
@@ -89,7 +89,7 @@ function limited(data: Buffer, mostBytes: number): Buffer {
   return data;
 }
 
-/** Stops at the limit: a few bytes may unfold to gigabytes. */
+/** Decompresses up to the limit: a few bytes may expand to gigabytes. */
 function inflate(data: Buffer, mostBytes: number): Buffer {
   try {
     return inflateSync(data, { maxOutputLength: mostBytes });
@@ -103,13 +103,13 @@ function tooLong(mostBytes: number): CardError {
   return new CardError({ kind: 'too-long', kilobytes: Math.round(mostBytes / 1024), isImage: true });
 }
 
-/** A card of that size as an image; pictures may be large. */
+/** Maximum size of the file. Images may be large. */
 export const MOST_FILE_BYTES = 8 * 1024 * 1024;
-/** The card itself, unpacked. */
+/** Maximum size of the card's decompressed JSON. */
 const MOST_CARD_BYTES = 2 * 1024 * 1024;
 
 /**
- * Reads a character card: JSON, or a PNG image that carries it. Everything in it is its author's text, never an instruction.
+ * Reads a character card: JSON, or a PNG image that contains it. All of its text is data of its author, never an instruction.
  * @throws CardError saying what is wrong with it
  */
 export function readCard(bytes: Buffer): Card {
@@ -128,7 +128,7 @@ export function readCard(bytes: Buffer): Card {
   throw new CardError({ kind: 'field', path, expected: issue?.code === 'invalid_type' ? issue.expected : undefined });
 }
 
-/** In images the JSON stands in base64; some tools leave that out. */
+/** In images the JSON is base64; some tools write it without. */
 function unwrap(text: string): string {
   return text.trimStart().startsWith('{') ? text : Buffer.from(text, 'base64').toString('utf8');
 }
@@ -141,7 +141,7 @@ function parse(json: string): unknown {
   }
 }
 
-/** Missing and `null` are the same as empty; anything else that is no text is refused. */
+/** Missing and `null` count as empty; other values that are not text are refused. */
 const text = z
   .string()
   .nullish()
@@ -165,7 +165,7 @@ const common = {
   tags: texts,
   creator: text,
   character_version: text,
-  /** Any JSON: looked at no closer than its size, and given back as it is. */
+  /** Any JSON: only its size and depth are checked, and exports contain it again. */
   extensions: z.record(z.string(), z.unknown()).nullish(),
   character_book: z.unknown().optional(),
 };
@@ -191,7 +191,7 @@ const v3 = z.object({
 const cardSchema = z.discriminatedUnion('spec', [v2, v3]);
 type Card = z.output<typeof cardSchema>;
 
-/** The extension that this bot's exports add to a card, so that nothing is lost in a transfer. */
+/** The extension that this bot's exports add to a card, so that another Cinnabar imports the persona completely. */
 const ownExtension = z.object({
   mood: z.object({ name: z.string(), intensity: z.number().min(0).max(10) }).optional(),
   appearance: z.string().default(''),
@@ -200,17 +200,17 @@ const ownExtension = z.object({
   desires: z.array(z.string()).max(100).default([]),
 });
 
-/** A card as a persona, and what is kept of it beside that. */
+/** The state of a persona as read from a card, and the card's additional data. */
 export interface ImportedCard {
-  /** Without the id under which the rest is kept. */
+  /** Without the id under which `rest` is stored. */
   readonly state: State;
-  /** Data that only an export needs: greetings, tags, the author, extensions; as JSON. Empty when it is too long to be stored. */
+  /** JSON of data that only exports need: greetings, tags, the author, extensions. Empty when it is too long to be stored. */
   readonly rest: string;
-  /** The omitted parts. */
+  /** What was cut or left out. */
   readonly notes: readonly CardNote[];
 }
 
-/** A text that was cut, or `rest`, which was too long to be kept. */
+/** A text that was cut, or `rest`, which was too long to be stored. */
 export type CardNote =
   | { readonly kind: 'cut'; readonly field: CardField; readonly most: number }
   | { readonly kind: 'rest' };
@@ -220,7 +220,7 @@ type CardField = 'description' | keyof State['profile'];
 const MOST_REST = 200_000;
 export const OWN_EXTENSION = 'cinnabar';
 
-/** @throws CardError when nothing readable is left of its name */
+/** @throws CardError when its name contains no readable character */
 export function applyCard(card: Card): ImportedCard {
   const { data } = card;
   const notes: CardNote[] = [];
@@ -266,7 +266,7 @@ function items(texts: readonly string[] = []): Item[] {
 
 const MOST_DEPTH = 16;
 
-/** JSON that is safe to store and to return: not too deep, and without keys that have a special meaning. `undefined` if it is too deep. */
+/** A copy of JSON that is safe to store and export: without keys that have a special meaning in JavaScript. `undefined` if it is nested too deeply. */
 function plainJson(value: unknown, depth = 0): unknown {
   if (depth > MOST_DEPTH) return undefined;
   if (Array.isArray(value)) return value.map((item) => plainJson(item, depth + 1) ?? null);

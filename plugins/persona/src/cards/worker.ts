@@ -30,8 +30,8 @@ const MOST_TOLD = 12;
 const MOST_CHARACTERS = 4_000;
 
 /**
- * The entries of a card's book for a text: entries with a key that occurs in the text, and constant ones, in the book's order. Keys are words, never patterns,
- * because a stranger's pattern could take for ever. Runs in a worker, because thousands of short keys take seconds.
+ * The entries of a card's book for a text, in the book's order: constant entries, and those with a key that occurs in the text. Keys are compared as words; a
+ * pattern in a foreign card could take arbitrarily long to match. Runs in a worker, because thousands of short keys take seconds.
  * @param rest as returned by `applyCard`
  */
 export function loreFor(rest: string, text: string): readonly string[] {

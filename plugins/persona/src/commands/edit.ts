@@ -71,7 +71,7 @@ function fieldOf(state: State, field: Field): string {
   return field === 'personality' ? state.profile.personality : state[field];
 }
 
-/** @throws UserError for a name with nothing readable in it */
+/** @throws UserError for a name without a readable character */
 function setField(state: State, field: Field, text: string): void {
   const value = field === 'name' ? sanitizeName(text) : tidy(text, FIELD_LIMITS[field]);
   if (field === 'name' && value === '') throw unreadableName();
@@ -154,7 +154,7 @@ function formFor(state: State, customId: string): ModalBuilder {
     );
 }
 
-/** Omits texts that are longer than a form can show, since the form would cut them off. */
+/** Omits texts that are longer than a field of a form, because Discord would cut them off. */
 function editable(state: State): readonly Field[] {
   return FIELDS.filter((field) => fieldOf(state, field).length <= MOST_CHARACTERS);
 }
@@ -265,7 +265,7 @@ function doneText(what: What): string {
   }
 }
 
-/** All of it is one change, which is undone together. */
+/** Records everything that is set aside under one session, so that one undo restores all of it. */
 async function putAside(what: What, ctx: CommandContext, persona: PersonaContext): Promise<void> {
   const { store, conversations, traces } = persona;
   const place = placeOf(ctx);
@@ -288,14 +288,14 @@ async function deleteForGood(what: What, ctx: CommandContext, persona: PersonaCo
   else await resetEverywhere(place, (channelId) => seenIn(channelId, ctx, persona), persona);
 }
 
-/** The newest message that is not to be looked at again. */
+/** The newest message that later runs must not read. */
 function seenIn(channelId: string, { channel, message }: CommandContext, { client }: PersonaContext): string {
   const there = client.channels.cache.get(channelId);
   const latest = there?.isTextBased() === true ? there.lastMessageId : null;
   return latest ?? (channelId === channel.id ? message?.id : undefined) ?? '0';
 }
 
-/** Forgets what was said in one channel, for good. @param seenId the newest message that is not to be looked at again */
+/** Deletes what was said in one channel. @param seenId the newest message that later runs must not read */
 async function resetConversation(
   channelId: string,
   seenId: string,
@@ -305,13 +305,13 @@ async function resetConversation(
   await traces.clear(channelId);
 }
 
-/** Deletes all that is remembered, and the traces of runs that had it in mind. */
+/** Deletes all memories, and all traces, which may quote them. */
 async function resetMemories(place: PersonaPlace, persona: PersonaContext): Promise<void> {
   await persona.memories.clear(await persona.store.memoryPlace(place));
   await clearTraces(place, persona);
 }
 
-/** Puts all that is remembered out of mind, until the change is undone. */
+/** Sets all memories aside; an undo restores them. Traces are deleted. */
 async function putAsideMemories(place: PersonaPlace, author: Author, persona: PersonaContext): Promise<void> {
   const at = await persona.memories.setAsideAll(await persona.store.memoryPlace(place));
   if (at !== undefined) await persona.store.noteReset(place, author, { memoriesAt: at });
@@ -324,7 +324,7 @@ async function clearTraces(place: PersonaPlace, persona: PersonaContext): Promis
   }
 }
 
-/** Deletes the persona, what it remembers, and what was said in all its channels. */
+/** Deletes the persona, its memories, and the conversations of all its channels. */
 async function resetEverywhere(
   place: PersonaPlace,
   seenIn: (channelId: string) => string,
@@ -337,12 +337,12 @@ async function resetEverywhere(
   await persona.store.wipe(place);
 }
 
-/** The channels in which the persona has heard something. */
+/** The persona's channels with stored lines. */
 async function everyConversation(place: PersonaPlace, persona: PersonaContext): Promise<readonly string[]> {
   return channelsOf(place, await persona.conversations.channels(), persona);
 }
 
-/** The channels and cached threads of the same persona; archived threads are not cached. */
+/** Those of the channels and cached threads that share the persona of the place; archived threads are not cached. */
 async function channelsOf(
   place: PersonaPlace,
   channelIds: readonly string[],

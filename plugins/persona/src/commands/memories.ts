@@ -33,19 +33,19 @@ export const memoriesCommand = (persona: PersonaContext) =>
     },
   });
 
-/** A member's own statements, and memories about them, as far as they may be shown in the current place. */
+/** A member's own statements, and memories about the member, as far as they may be shown in the current place. */
 export async function ownMemories({ store, memories }: PersonaContext, actor: Actor): Promise<readonly Memory[]> {
   const { guildId, channelId, userId } = actor;
   return memories.list(await store.memoryPlace({ guildId, channelId }), { of: userId, all: true });
 }
 
-/** Moderators may change every memory that may be known where they are, others their own. @throws UserError */
+/** @throws UserError unless the memory is the member's own (see `ownMemories`) or the member is a moderator */
 export async function assertMayForget(persona: PersonaContext, actor: Actor, id: string): Promise<void> {
   const isTheirs = (await ownMemories(persona, actor)).some((memory) => memory.id === id);
   if (!isTheirs && !(await isMod(actor, persona))) throw new UserError(t('There is no memory of yours with that id.'));
 }
 
-/** Moderators may delete every memory that may be known here, others their own. */
+/** Deletes one memory, or with `all` those of the member. Moderators may delete every memory that may be shown in the place. */
 async function forget(ctx: CommandContext, id: string | undefined, persona: PersonaContext): Promise<string> {
   if (id === undefined) throw new UserError(t('Which one? Its id stands in front of it; `all` deletes all of yours.'));
   const place = await persona.store.memoryPlace(placeOf(ctx));

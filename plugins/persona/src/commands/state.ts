@@ -40,7 +40,7 @@ export function nameIn({ channel, guild, message }: CommandContext, own: string)
   return own || (guild?.members.me?.displayName ?? message?.client.user.displayName ?? t('the persona'));
 }
 
-/** Translates default texts; other texts are in the words of their author. */
+/** Translates a default text; other texts stay as their author wrote them. */
 export const inOurWords = (text: string, byDefault: string) => (text === byDefault ? translated(text) : text);
 
 const moodText = ({ name }: State['mood']) => shown(inOurWords(name, NEW_STATE.mood.name));

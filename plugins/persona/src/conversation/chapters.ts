@@ -5,25 +5,25 @@ import type { Chapter, Conversation, Line, Part } from './conversation-store.js'
 import { readAgain } from './conversation-sync.js';
 import { inert, withNames } from './render.js';
 
-/** So many of one level become one of the next. */
+/** Number of chapters of one level that are merged into one of the next level. */
 const FAN_IN = 5;
-/** More ids than that are not kept: the stretch of time counts then. */
+/** Maximum number of message ids that a chapter lists; with more messages, only the first and last id are stored. */
 const MOST_IDS = 600;
 
-/** The summaries of earlier talk, oldest first; where a chapter has to be written anew, what is left of what it was made from. */
+/** The summaries of the earlier conversation, oldest first. A chapter that has to be rewritten is replaced by its remaining parts. */
 export function textsOf(chapters: readonly Chapter[]): readonly string[] {
   return chapters
     .flatMap(({ text, parts }) => (text === '' ? parts.map((part) => part.text) : [text]))
     .filter((text) => text !== '');
 }
 
-/** Whether a message is in it, as far as that is known. */
+/** Whether a message is part of a chapter. Without listed ids, every message between the first and the last counts as one. */
 export function covers({ messageIds, first, last }: Part, id: string): boolean {
   if (messageIds.length > 0) return messageIds.includes(id);
   return compareIds(first, id) <= 0 && compareIds(id, last) <= 0;
 }
 
-/** Takes out what was made from messages that have gone or changed. @param stay whether they are still there, with other words */
+/** Removes summaries of deleted or edited messages. @param stay `true` for edited messages, which still exist */
 export function withoutMessages(
   chapters: readonly Chapter[],
   ids: readonly string[],
@@ -39,13 +39,13 @@ export function withoutMessages(
   });
 }
 
-/** A summary of lines can be written anew from the messages that are left; one of summaries whose own are gone cannot. */
+/** A summary of lines is marked to be rewritten from its remaining messages; without any, and for a summary of summaries, it is removed. */
 function emptied(part: Part, ids: readonly string[], stay: boolean): readonly Part[] {
   const messageIds = stay ? part.messageIds : part.messageIds.filter((id) => !ids.includes(id));
   return part.level > 1 || messageIds.length === 0 ? [] : [{ ...part, text: '', messageIds }];
 }
 
-/** Removes the chapters that a member had a part in. */
+/** Removes the chapters and parts that contain messages of a member. */
 export function withoutUser(chapters: readonly Chapter[], userId: string): readonly Chapter[] {
   return chapters.flatMap((chapter) => {
     if (!chapter.userIds.includes(userId)) return [chapter];
@@ -54,7 +54,7 @@ export function withoutUser(chapters: readonly Chapter[], userId: string): reado
   });
 }
 
-/** The summary of some lines. */
+/** The level 1 chapter of some lines. */
 function chapterOf(text: string, lines: readonly Line[]): Chapter {
   const messageIds = lines.flatMap((line) => line.messageIds);
   const userIds = [...new Set(lines.flatMap(({ userId, answers }) => [userId ?? [], answers ?? []].flat()))];
@@ -62,7 +62,7 @@ function chapterOf(text: string, lines: readonly Line[]): Chapter {
   return { level: 1, text, ...spanOf(messageIds), userIds, at, parts: [] };
 }
 
-/** The summary of summaries of the level below, which it keeps. */
+/** The chapter of chapters of the level below, which it stores as its parts. */
 function composed(level: number, text: string, parts: readonly Part[]): Chapter {
   const userIds = [...new Set(parts.flatMap((part) => part.userIds))];
   const at = Math.max(...parts.map((part) => part.at));
@@ -82,7 +82,7 @@ function spanOf(ids: readonly string[]): Pick<Part, 'messageIds' | 'first' | 'la
   return { messageIds: sorted.length > MOST_IDS ? [] : sorted, first: sorted[0] ?? '0', last: sorted.at(-1) ?? '0' };
 }
 
-/** The next chapters to merge: the oldest of a level with enough of them, or the rest of one that has lost a part. */
+/** The next chapters to merge: the parts of one whose summary was removed, otherwise the oldest ones of a level with enough of them. */
 function dueForMerge(
   chapters: readonly Chapter[],
 ): { readonly replaces: readonly Chapter[]; readonly parts: readonly Part[]; readonly level: number } | undefined {
@@ -97,14 +97,14 @@ function dueForMerge(
   return undefined;
 }
 
-/** A summary of lines that has to be written anew from its messages. */
+/** A level 1 summary that has to be rewritten from its messages. */
 function dueForRewriting(chapters: readonly Chapter[]): Part | undefined {
   return chapters
     .flatMap((chapter) => [chapter, ...chapter.parts])
     .find(({ level, text }) => level === 1 && text === '');
 }
 
-/** Puts a part into the place of another, wherever that stands. `undefined`: takes it out. */
+/** Replaces a chapter, or a part of one. @param now `undefined` removes it */
 function withPart(chapters: readonly Chapter[], old: Part, now: Chapter | undefined): readonly Chapter[] {
   const isOld = ({ level, first, at }: Part) => level === old.level && first === old.first && at === old.at;
   return chapters.flatMap((chapter) => {
@@ -134,8 +134,8 @@ const SYSTEM = [
 ].join(' ');
 
 /**
- * Puts the older half of a conversation that has become long into a chapter, chapters into longer ones, and writes anew one that has lost a
- * message. Nothing happens when the model has no usable answer: what is there stays.
+ * Summarises a long conversation: replaces its older half by a chapter, then rewrites one chapter that has lost a message, or merges chapters into one of the
+ * next level. Without a usable answer of the model, the conversation stays as it is.
  */
 export async function foldWhenLong(active: ActiveRun, persona: PersonaContext): Promise<void> {
   const { channelId } = active.context.place;

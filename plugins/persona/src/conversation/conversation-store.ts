@@ -2,13 +2,13 @@ import { type Collection, compareIds, z } from '@cinnabar/sdk';
 import { covers, withoutMessages, withoutUser } from './chapters.js';
 
 const line = z.object({
-  /** The messages with the text; several for a long one, none for a slash command. */
+  /** The messages that contain the text: several for a long text, none for a slash command. */
   messageIds: z.array(z.string()),
-  /** The author; `null`: the persona itself. */
+  /** The author; `null` for the persona itself. */
   userId: z.string().nullable(),
-  /** The author of the message that the persona answered: both are deleted together. */
+  /** The author of the message that the persona answered; deleting that user's data deletes this line, too. */
   answers: z.string().exactOptional(),
-  /** As they were called then; never to be trusted. */
+  /** The names at that time. Any member can choose them, so they identify nobody. */
   displayName: z.string(),
   username: z.string(),
   text: z.string(),
@@ -17,27 +17,27 @@ const line = z.object({
   replyTo: z.string().exactOptional(),
   /** The attachments: name, type and size. */
   files: z.array(z.string()).exactOptional(),
-  /** A tool call that the persona made: its end is looked up. */
+  /** A deferred tool call of the persona; its state is read from the ledger. */
   callId: z.string().optional(),
 });
 export type Line = z.output<typeof line>;
 
 const part = z.object({
-  /** 1: the summary of lines; above that, of chapters of the level below. */
+  /** 1 for a summary of lines; higher for a summary of chapters of the level below. */
   level: z.number().int(),
-  /** Empty: something that it was made from has gone, and it has to be written anew. */
+  /** Empty when a message of it was deleted or edited: then the summary has to be rewritten. */
   text: z.string(),
-  /** The messages that it was made from; empty where there are too many, then those from the first to the last count. */
+  /** The summarised messages; empty when there are too many, then all from `first` to `last` count. */
   messageIds: z.array(z.string()),
   first: z.string(),
   last: z.string(),
   userIds: z.array(z.string()),
-  /** When the latest of it was said. */
+  /** The time of its latest message, in ms since the epoch. */
   at: z.number(),
 });
 export type Part = z.output<typeof part>;
 
-/** A stretch of the conversation in a few sentences. It keeps what it was made from, one level down: when a part of it has to go, the others stay. */
+/** A summary of a part of the conversation in a few sentences. Stores its parts of the level below, so that one part can be removed without the others. */
 const chapter = part.extend({ parts: z.array(part).default([]) });
 export type Chapter = z.output<typeof chapter>;
 
@@ -46,9 +46,9 @@ const conversation = z.object({
   lines: z.array(line).default([]),
   /** The earlier conversation, oldest first. */
   chapters: z.array(chapter).default([]),
-  /** The newest message that has been looked at. */
+  /** The newest message that was read. */
   seenId: z.string().default('0'),
-  /** A reset put aside what was said up to then: it is not told, and can be brought back. */
+  /** The time of the latest line that a reset set aside: lines and chapters up to it are left out of prompts until an undo. */
   clearedAt: z.number().default(0),
 });
 export type Conversation = z.output<typeof conversation>;
@@ -57,7 +57,7 @@ const before = z.looseObject({
   summary: z.object({ text: z.string(), messageIds: z.array(z.string()), userIds: z.array(z.string()) }).optional(),
 });
 
-/** Version 1 had one summary of everything. */
+/** Version 1 had one summary of the whole conversation. */
 function withChapters(document: unknown): unknown {
   const { summary, ...rest } = before.parse(document);
   if (summary === undefined || summary.text === '') return rest;
@@ -78,27 +78,27 @@ type ConversationCollection = Collection<Conversation, 'channel'>;
 
 export type ConversationStore = ReturnType<typeof createConversationStore>;
 
-/** However busy a channel is between two summaries. */
+/** Limit for lines between two summaries in a busy channel. */
 const MOST_LINES = 300;
 const MOST_CHARACTERS = 4_000;
 
 /** The messages to a persona and by it, by channel. */
 export function createConversationStore(collection: ConversationCollection) {
-  const ofThoseThatAre = async (
+  const updateIf = async (
     channelId: string,
-    isTouched: (there: Conversation) => boolean,
+    isAffected: (there: Conversation) => boolean,
     change: (draft: Conversation) => void,
   ) => {
     const there = await collection.of(channelId).find();
-    if (there !== undefined && isTouched(there)) await collection.of(channelId).update(change);
+    if (there !== undefined && isAffected(there)) await collection.of(channelId).update(change);
   };
 
   return {
-    /** The conversation since its last reset. */
+    /** The lines and chapters since the last reset. */
     read: async (channelId: string): Promise<Conversation> => sinceCleared(await collection.of(channelId).get()),
-    /** With what a reset has put aside. */
+    /** Includes lines and chapters that a reset has set aside. */
     readAll: (channelId: string): Promise<Conversation> => collection.of(channelId).get(),
-    /** Adds what is not there yet, in the order of time. */
+    /** Adds lines whose messages are not stored yet, sorted by time. */
     async add(channelId: string, lines: readonly Line[], seenId?: string): Promise<void> {
       await collection.of(channelId).update((draft) => {
         const known = new Set(draft.lines.flatMap(({ messageIds }) => messageIds));
@@ -107,7 +107,7 @@ export function createConversationStore(collection: ConversationCollection) {
         if (seenId !== undefined && compareIds(seenId, draft.seenId) > 0) draft.seenId = seenId;
       });
     },
-    /** Puts chapters in the place of lines and chapters that they were made from, unless any of those has been edited or deleted meanwhile. */
+    /** Replaces summarised lines and chapters by new chapters; changes nothing if any of them was edited or deleted meanwhile. */
     async fold(
       channelId: string,
       from: Pick<Conversation, 'lines' | 'chapters'>,
@@ -123,22 +123,22 @@ export function createConversationStore(collection: ConversationCollection) {
         draft.chapters = [...draft.chapters.filter((chapter) => !told.includes(chapter)), ...chapters];
       });
     },
-    /** Whether these lines are still there, word for word or in a chapter: not edited, deleted or cleared since they were read. */
+    /** Whether these lines still exist: unchanged, or summarised in a chapter; not edited, deleted or cleared since they were read. */
     async stand(channelId: string, lines: readonly Line[]): Promise<boolean> {
       const there = await collection.of(channelId).get();
       const texts = textsOf(there.lines);
       const isSummarised = (id: string) => there.chapters.some((chapter) => covers(chapter, id));
-      // A line of a slash command has no message that could be edited, and cannot be found in a chapter.
+      // A line of a slash command has no message that could be edited or that a chapter could list.
       return lines.every(
         ({ messageIds: [id], text }) =>
           id === undefined || texts.get(id) === text || (!texts.has(id) && isSummarised(id)),
       );
     },
-    /** Messages were deleted: what was said in them, and what was made of that, goes. */
+    /** Deletes the lines of deleted messages, and the summaries that contain them. */
     async forgetMessages(channelId: string, messageIds: readonly string[]): Promise<void> {
       const ids = new Set(messageIds);
       const isGone = (id: string) => ids.has(id);
-      await ofThoseThatAre(
+      await updateIf(
         channelId,
         ({ lines, chapters }) =>
           chapters.some((chapter) => messageIds.some((id) => covers(chapter, id))) ||
@@ -149,7 +149,7 @@ export function createConversationStore(collection: ConversationCollection) {
         },
       );
     },
-    /** Resolves with what the message said before, as far as that is known; `undefined` where it is known to say just that. */
+    /** Stores the new text of a message. Resolves with its earlier text, if known; `undefined` when the stored text is the same already. */
     async edit(
       channelId: string,
       messageId: string,
@@ -167,12 +167,12 @@ export function createConversationStore(collection: ConversationCollection) {
       });
       return edited;
     },
-    /** Forgets all of it for good; what was said up to `seenId` is not looked at again. */
+    /** Deletes lines and chapters. Messages up to `seenId` are not read again. */
     async clear(channelId: string, seenId?: string): Promise<void> {
       if (seenId === undefined) await collection.of(channelId).delete();
       else await collection.of(channelId).set({ lines: [], chapters: [], seenId, clearedAt: 0 });
     },
-    /** Puts all of it aside; what was said up to `seenId` is not looked at again. Resolves with what `bringBack` takes. */
+    /** Sets lines and chapters aside. Messages up to `seenId` are not read again. Resolves with the `clearedAt` for `bringBack`. */
     async putAside(channelId: string, seenId: string): Promise<number> {
       let before = 0;
       await collection.of(channelId).update((draft) => {
@@ -200,7 +200,7 @@ export function createConversationStore(collection: ConversationCollection) {
     async forget(userId: string): Promise<void> {
       const isOfThem = (line: Line) => line.userId === userId || line.answers === userId;
       for await (const [channelId] of collection.entries()) {
-        await ofThoseThatAre(
+        await updateIf(
           channelId,
           ({ lines, chapters }) => chapters.some(({ userIds }) => userIds.includes(userId)) || lines.some(isOfThem),
           (draft) => {

@@ -19,14 +19,14 @@ import { isCorrection } from '../memory/source-changes.js';
 import type { MessageRef } from '../memory/types.js';
 import type { Conversation, Line } from './conversation-store.js';
 
-/** As many as Discord gives in one request; a persona looks at no more of what it was not asked. */
+/** Discord's maximum for one request. A run reads no more messages that were not addressed to the persona. */
 const LOOK_BACK = 50;
 /** Number of pages of a hundred messages that are read to rewrite a summary. */
 const MOST_PAGES = 5;
 
 /**
- * Takes in what people have said in the channel since it was last looked at, up to `untilId`; and follows what was deleted or edited meanwhile.
- * Reads only where the bot and the reader may. A failure is logged: the run goes on without it.
+ * Adds what people have said in the channel since it was last read, up to `untilId`, and follows deletions and edits since then. Reads only channels that both
+ * the bot and the reader may read. Logs errors: the run continues without these messages.
  */
 export async function catchUp(
   channel: SendableChannels,
@@ -86,13 +86,13 @@ function deletedSince({ lines, chapters }: Conversation, fetched: readonly Messa
   return kept.filter((id) => compareIds(id, oldest) >= 0 && !ids.has(id));
 }
 
-/** People's lines that read otherwise now. */
+/** The fetched messages of people that have a stored line and were edited. */
 function editedSince({ lines }: Conversation, fetched: readonly Message[]): readonly Message[] {
   const known = new Set(lines.flatMap(({ userId, messageIds }) => (userId === null ? [] : messageIds)));
   return fetched.filter(({ id, editedTimestamp }) => editedTimestamp !== null && known.has(id));
 }
 
-/** The current content of some messages, oldest first, without deleted ones and messages that are no longer part of the conversation. */
+/** The current content of some messages, oldest first, without deleted messages and those that no longer belong to the conversation. */
 export async function readAgain(
   channel: SendableChannels,
   messageIds: readonly string[],
@@ -126,7 +126,7 @@ async function mayRead(channel: SendableChannels, reader: Actor | undefined, acc
   return reader === undefined || access.mayEnter(reader, at, ['ReadMessageHistory']);
 }
 
-/** A person's text to the channel; `undefined` for messages outside of the conversation: bots, commands, asides that start with a full stop. */
+/** The text that a person says to the channel; `undefined` for messages outside of the conversation: bots, commands, asides that start with a full stop. */
 function spokenText(
   message: Message,
   prefixes: readonly string[],
@@ -137,7 +137,7 @@ function spokenText(
     return undefined;
   const text = withoutCall(content, message.client.user.id);
   if (isDotMessage(content) || isDotMessage(text)) return undefined;
-  // A picture without a word is said, too.
+  // A picture without text belongs to the conversation.
   if (text === '') return message.attachments.size > 0 ? '' : undefined;
   const prefix = prefixes.find((candidate) => text.startsWith(candidate));
   const said =
@@ -157,7 +157,7 @@ export function extrasOf({ attachments, reference, type }: Message): Pick<Line, 
   return { ...(files.length === 0 ? {} : { files }), ...(replyTo === undefined ? {} : { replyTo }) };
 }
 
-/** Without the mention that calls the bot. */
+/** Removes a mention of the bot at the beginning or end. */
 function withoutCall(content: string, botId: string): string {
   return content.replace(new RegExp(`^\\s*<@!?${botId}>\\s*[,:;]?|<@!?${botId}>\\s*$`), '').trim();
 }
@@ -176,27 +176,27 @@ async function followDeletion(
   if (learned > 0) await traces.forgetEverywhere({ messageIds });
 }
 
-/** A message may read otherwise now. @param text what a person says in it; `undefined` when that is nothing to a conversation any more */
+/** Follows an edit. @param text the new text; `undefined` when the message no longer belongs to the conversation */
 async function followEdit(ref: MessageRef, text: string | undefined, persona: PersonaContext): Promise<void> {
   const { channelId, messageId } = ref;
   if (text === undefined) return followDeletion(ref, [messageId], persona);
-  // Discord sends updates of a message for many reasons.
+  // Discord also sends updates that change no text; `edit` compares the stored one.
   const edited = await persona.conversations.edit(channelId, messageId, text);
   if (edited === undefined) return;
   const { before } = edited;
   const learned = await persona.memories.messageEdited(ref, text, before);
-  // After a correction of how it is written, what came of it is still what was said.
+  // After a spelling correction, traces, goals and desires that the message led to remain valid.
   if (before !== undefined && isCorrection(before, text)) return;
   await persona.traces.forgetMessages(channelId, [messageId]);
   await persona.store.forgetMessages(ref, [messageId]);
   if (learned > 0) await persona.traces.forgetEverywhere({ messageIds: [messageId] });
 }
 
-/** Follows deletions and edits on Discord: in the conversation, its summary and the memories. */
+/** Follows deletions and edits on Discord in conversations, summaries, memories, states and traces. */
 export function followChanges(
   { on }: Pick<Registrar, 'on'>,
   persona: PersonaContext,
-  /** Deletes the persona that lived in a channel alone. */
+  /** Deletes the separate persona of a channel. */
   forgetChannel: (channelId: string) => Promise<void>,
 ): void {
   const { conversations, memories, traces, commands, prefixes } = persona;

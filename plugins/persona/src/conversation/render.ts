@@ -22,16 +22,16 @@ export function inert(value: unknown): string {
     .replace(/[\u0085\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Mentions as names: a model would not know whom an id means. */
+/** Replaces mentions by names, because a model cannot know whom an id means. */
 export function withNames(text: string, names: ReadonlyMap<string, string>): string {
   return text.replace(/<@!?(\d{15,22})>/g, (mention, id: string) => (names.has(id) ? `@${names.get(id)}` : mention));
 }
 
 /**
- * The lines as the model reads them, numbered from 1, a JSON object each; calls that had to wait, with how they stand now.
+ * The lines as the model reads them: one JSON object each, numbered from 1; deferred calls with their current state.
  * @param names of people and of the persona itself, by id
- * @param now by the clock in ms: each line says how long ago it was
- * @param statusOf the state of a call now, as far as it may be known here
+ * @param now in ms since the epoch; each line says how long ago it was
+ * @param statusOf resolves with the current state of a call, as far as it may be shown in the channel
  */
 export async function renderLines(
   lines: readonly Line[],
@@ -61,7 +61,7 @@ export async function renderLines(
 
 const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000];
 
-/** Date and time as people there have them: by the zone, or by the hours ahead of UTC. */
+/** Local date and time: by time zone, or by the hours ahead of UTC. */
 export function nowIn(
   { timeZone, utcOffset }: Pick<PersonaSettings, 'timeZone' | 'utcOffset'>,
   now: number,
@@ -88,7 +88,7 @@ function ago(at: number, now: number): string {
 }
 
 const MENTION = /<@!?(\d{15,22})>/g;
-/** One line may mention a hundred; a conversation needs the names of a few. */
+/** One line may contain a hundred mentions; the names of a few are enough for a conversation. */
 const MOST_MENTIONED = 20;
 
 /** The members who are mentioned in a conversation, whether or not they have spoken in it. */
@@ -110,10 +110,10 @@ async function named(id: string, channel: SendableChannels): Promise<Named | und
   return user && { id, displayName: member?.displayName ?? user.displayName, username: user.username };
 }
 
-/** Looks up by mention or name who is meant, of all who are there. */
+/** Finds a member by mention or name; `undefined` without one. */
 export type FindMember = (called: string) => Promise<PersonaContact | undefined>;
 
-/** Among the members of the channel's guild. The result rejects with UserError when several have the name: one of them would be the wrong one. */
+/** Searches the members of the channel's guild. The result rejects with UserError when several members have the name. */
 export function memberFinder(channel: SendableChannels, log: Logger): FindMember {
   return async (called) => {
     if (channel.isDMBased()) return undefined;
@@ -139,7 +139,7 @@ function severalAre(called: string, members: readonly GuildMember[]): string {
   return `several members are called ${called}: their user names are ${names.join(', ')}; say which one`;
 }
 
-/** Names for those in a conversation, by id: readable, different from one another, and none of them the persona's. */
+/** Readable names for the members in a conversation, by id: different from each other and from the persona's name. */
 export function namesIn(lines: readonly Line[], more: readonly Named[], self: string): ReadonlyMap<string, string> {
   const people = lines.flatMap(({ userId, displayName, username }): Named[] =>
     userId === null ? [] : [{ id: userId, displayName, username }],

@@ -22,10 +22,10 @@ import { compose, evidenceOf, forgetLeast, inRange, planAdd, removeWhole, retrac
 
 interface MemoryOptions extends FileOptions {
   readonly random: Pick<Random, 'id'>;
-  /** By whom reflections are: the bot's user id. */
+  /** The bot's user id, which is the speaker of reflections. */
   self?(): string | undefined;
   readonly embed?: Embed | undefined;
-  /** How much one persona remembers in one guild or direct message; by default 10,000. */
+  /** Maximum number of memories of one persona in one guild or direct message; by default 10,000. */
   readonly capacity?: number | undefined;
 }
 
@@ -36,8 +36,8 @@ const MOST_LIMIT = 50;
 export type Memories = ReturnType<typeof createMemories>;
 
 /**
- * Opens what personas remember. Nothing is read before it is asked for. All writes are on the disk before they resolve, in the order in which they
- * were asked for.
+ * Opens the memories of all personas. Reads a journal when it is first needed. A write resolves when it is on the disk; writes are made in the order of the
+ * calls.
  */
 export function createMemories(options: MemoryOptions) {
   const { clock, random, capacity = CAPACITY } = options;
@@ -53,7 +53,7 @@ export function createMemories(options: MemoryOptions) {
   const indexingOf = (place: Place) => chargeFor(place, t('I prepared memories for search by meaning'));
   const searchIn = (place: Place) => chargeFor(place, t('I searched my memories'));
 
-  /** Within `run` of the file. */
+  /** Must be called within `run` of the file. */
   async function addTo(file: MemoryFile, given: NewMemory): Promise<Added> {
     const { index } = file;
     const memory = compose(given, index, random.id(), clock.now());
@@ -73,7 +73,7 @@ export function createMemories(options: MemoryOptions) {
     };
   }
 
-  /** Changes what the place may see of one memory. */
+  /** Runs a task with a memory that may be known in the place; resolves with `otherwise` if there is none. */
   const onVisible = <T>(
     place: Place,
     id: string,
@@ -96,7 +96,8 @@ export function createMemories(options: MemoryOptions) {
     ...sources,
     add: (given: NewMemory) => files.use(given.place, (file) => file.run(() => addTo(file, given))),
     /**
-     * The best memories that may be known in that place, by relevance × importance × recency (0.995 an hour); with a query the latter two count only slightly.
+     * The best memories that may be known in the place, by relevance × importance × recency (which falls to 0.995 of its value in an hour); with a query,
+     * importance and recency count only slightly.
      */
     retrieve: (recall: Recall) => files.use(recall.place, (file) => recalledFrom(file, recall)),
     /** The memories that may be known in that place, newest first. */
@@ -108,7 +109,10 @@ export function createMemories(options: MemoryOptions) {
           .reverse(),
       ),
     find: (place: Place, id: string) => files.use(place, async (file) => visible(file, place, id)),
-    /** Sets a memory aside; it may be restored. The memory that it replaced is not restored. Resolves with whether there was one. */
+    /**
+     * Sets a memory aside, so that `restore` can bring it back; does not restore the memory that it superseded. Resolves with `false` if there is none with
+     * that id.
+     */
     setAside: (place: Place, id: string) =>
       onVisible(place, id, false, async (file, memory) => {
         await file.commit({ put: [{ ...memory, setAsideAt: clock.now() }] });
@@ -120,7 +124,10 @@ export function createMemories(options: MemoryOptions) {
         await file.commit({ put: [{ ...memory, setAsideAt: null }] });
         return true;
       }),
-    /** Puts all that one mind remembers in a guild or direct message out of mind. Resolves with what `restoreAll` takes; `undefined` when there was nothing. */
+    /**
+     * Sets aside all memories of one mind in a guild or direct message. Resolves with the time to pass to `restoreAll`; `undefined` when there were
+     * none.
+     */
     setAsideAll: (place: Place) =>
       files.use(place, (file) =>
         file.run(async () => {
@@ -138,14 +145,17 @@ export function createMemories(options: MemoryOptions) {
           await file.commit({ put: put.map((memory) => ({ ...memory, setAsideAt: null })) });
         }),
       ),
-    /** Deletes a memory for good, with what it took the place of and what rests on it. Resolves with how many went. */
+    /** Deletes a memory with all that it superseded and all that depends on it. Resolves with the number of deleted memories. */
     remove: (place: Place, id: string) => onVisible(place, id, 0, (file) => erased(file, removeWhole(file.index, id))),
-    /** Takes a memory back, as though it had never been added. Resolves with how many went: what rests on it goes, too. */
+    /**
+     * Deletes a memory as though it had never been added: those that it superseded become active again, those that depend on it are deleted. Resolves with the
+     * number of deleted memories.
+     */
     retract: (place: Place, id: string) => onVisible(place, id, 0, (file) => erased(file, retract(file.index, [id]))),
-    /** Deletes all that one mind remembers in a guild, or in a direct message. */
+    /** Deletes all memories of one mind in a guild or direct message. */
     clear: (place: Place) => files.use(place, (file) => file.run(() => file.wipe())),
     reflection: (place: Place) => files.use(place, async ({ index }) => reflectionState(index, place)),
-    /** Stores what came of a reflection and starts counting anew; also when nothing came of it. Insights without evidence are left out. */
+    /** Stores the insights of a reflection, and starts the sum of importance anew, also without insights. Leaves out insights without evidence. */
     reflect: (place: Place, insights: readonly Insight[]): Promise<readonly Memory[]> =>
       files.use(place, (file) =>
         file.run(async () => {
@@ -159,7 +169,7 @@ export function createMemories(options: MemoryOptions) {
           return put;
         }),
       ),
-    /** A member's statements, and memories about them: for the host's export and deletion. */
+    /** A member's statements, and memories about the member, for the host's export and deletion. */
     personalData: personalDataIn(files),
     /** Writes pending changes and closes the files. Must be the last call. */
     async close(): Promise<void> {
@@ -196,12 +206,12 @@ function fits(memory: Memory, { about, by, of, all }: Listing): boolean {
   return of === undefined || memory.subject === of || memory.speaker === of;
 }
 
-/** Importance that has to add up before it is worth reflecting. */
+/** Sum of importance at which a reflection is due. */
 const DUE = 150;
 const MOST_EVIDENCE = 100;
 const INSIGHT_IMPORTANCE = 7;
 
-/** The facts since the last reflection that may be known in the place. */
+/** The facts since the last reflection that may be known in the place, and the sum of their importance. */
 function reflectionState(index: MemoryIndex, place: Place): ReflectionState {
   const fresh = freshAt(index, place);
   const sum = fresh.reduce((total, { importance }) => total + importance, 0);
@@ -212,13 +222,13 @@ function freshAt(index: MemoryIndex, place: Place): readonly Memory[] {
   return index.pending().filter((memory) => isActive(memory) && isVisible(memory, place));
 }
 
-/** A reflection as a memory; `undefined` without evidence. Its audience may know all of its evidence. */
+/** A reflection as a memory; `undefined` without evidence. Its audience is one that may know all of its evidence. */
 function reflectionOf(
   insight: Insight,
   at: {
     readonly index: MemoryIndex;
     readonly place: Place;
-    /** The bot's user id, or the mind where that is not known. */
+    /** The bot's user id; the mind if that is unknown. */
     readonly speaker: string;
     readonly id: string;
     readonly now: number;

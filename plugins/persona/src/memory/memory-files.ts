@@ -3,7 +3,7 @@ import { type Change, encodeVector, isEmpty, MemoryIndex } from './memory-index.
 import { createSearch } from './search.js';
 import { memorySchema, type Place } from './types.js';
 
-/** One line of a journal of memories. Fields of earlier versions are passed over. */
+/** One line of a journal of memories. Unknown fields, which earlier versions wrote, are ignored. */
 const changeSchema: z.ZodType<Change> = z.object({
   drop: z.array(z.string()).optional(),
   put: z.array(memorySchema).optional(),
@@ -14,11 +14,11 @@ const changeSchema: z.ZodType<Change> = z.object({
 
 export type MemoryFile = Awaited<ReturnType<typeof openMemoryFile>>;
 
-/** Lines beyond twice what is remembered at which a journal is written anew. */
+/** Number of lines beyond twice the number of memories at which a journal is rewritten. */
 const SLACK_LINES = 1_000;
 
 /**
- * The memories of one persona in one guild or direct message: in memory, and in an append-only journal that is rewritten at times.
+ * Opens the memories of one persona in one guild or direct message: an index in memory, and an append-only journal that is rewritten when it has grown.
  * @param schedule requests a later `maintain`
  */
 async function openMemoryFile(path: readonly string[], { journals, clock, log }: FileOptions, schedule: () => void) {
@@ -37,7 +37,7 @@ async function openMemoryFile(path: readonly string[], { journals, clock, log }:
     tainted ||= (change.drop?.length ?? 0) > 0;
   }
   if (damaged > 0) {
-    // It is about to be written anew without what is damaged.
+    // The next maintenance rewrites the journal without the damaged lines, so a copy is kept.
     const copy = torn ? undefined : await journal.keepCopy(`corrupt-${labelOf(clock.now())}`);
     log.warn('lines of memories could not be read and were passed over', { path: path.join('/'), damaged, copy });
     tainted = true;
@@ -50,7 +50,7 @@ async function openMemoryFile(path: readonly string[], { journals, clock, log }:
       await journal.append(change);
       lines++;
     } catch (error) {
-      // An erasure that could not be written still has to reach the journal.
+      // An erasure that could not be appended is applied by rewriting the journal.
       tainted = true;
       schedule();
       throw error;
@@ -75,14 +75,17 @@ async function openMemoryFile(path: readonly string[], { journals, clock, log }:
   return {
     index,
     search,
-    /** Tasks that change something come one after another. */
+    /** Runs tasks that change the memories one after another. */
     run,
-    /** Written, then done. Within `run`. */
+    /** Appends a change to the journal, then applies it. Must be called within `run`. */
     async commit(change: Change): Promise<void> {
       await write(change);
       index.apply(change);
     },
-    /** Done, then written: what has to go is not told any more even when the disk fails. The journal is soon rewritten without it. Within `run`. */
+    /**
+     * Applies a deletion, then appends it, so that deleted memories are no longer used even if the disk fails. Maintenance rewrites the journal without them.
+     * Must be called within `run`.
+     */
     async erase(change: Change): Promise<void> {
       index.apply(change);
       if ((change.drop?.length ?? 0) > 0) {
@@ -91,15 +94,15 @@ async function openMemoryFile(path: readonly string[], { journals, clock, log }:
       }
       await write(change);
     },
-    /** Rewrites the journal, so that nothing deleted is left in it. Within `run`. */
+    /** Rewrites the journal without deleted memories. Must be called within `run`. */
     rewrite,
-    /** These were recalled; written with the next maintenance. */
+    /** Notes when memories were recalled; the next maintenance writes this. */
     recalled(ids: readonly string[], at: number): void {
       index.apply({ seen: ids.map((id) => [id, at] as const) });
       for (const id of ids) seen.set(id, at);
       schedule();
     },
-    /** Writes what is due. */
+    /** Rewrites the journal if that is due, otherwise appends the times of recall. */
     maintain: () =>
       run(async () => {
         if (tainted || lines > 2 * index.size + SLACK_LINES) return rewrite();
@@ -107,21 +110,21 @@ async function openMemoryFile(path: readonly string[], { journals, clock, log }:
         seen.clear();
         await write({ seen: due });
       }),
-    /** Forgets everything and deletes the journal. Within `run`. */
+    /** Deletes all memories and the journal. Must be called within `run`. */
     async wipe(): Promise<void> {
       index.apply({ drop: [...index.all()].map(({ id }) => id) });
       await journal.erase();
       lines = 0;
       tainted = false;
     },
-    /** Deletes copies of a damaged journal in which the text stands. Within `run`. */
+    /** Deletes copies of a damaged journal that contain the text. Must be called within `run`. */
     removeCopies: (text: string) => journal.eraseCopies((copy) => copy.includes(text)),
     /** Closes the journal; the next change opens it again. */
     release: () => journal.release(),
   };
 }
 
-/** All that the index holds, as changes to an empty one. */
+/** The content of the index as changes to an empty index. */
 function* snapshotOf(index: MemoryIndex): Generator<Change> {
   const pending = new Set(index.pending().map(({ id }) => id));
   for (const memory of index.all()) if (!pending.has(memory.id)) yield { put: [memory] };
@@ -138,10 +141,10 @@ const labelOf = (now: number): string => new Date(now).toISOString().replaceAll(
 const ID = /^\d{1,20}$/;
 const MIND = /^[a-z0-9-]{1,64}$/;
 
-/** A guild, or a direct message: what lies in different ones never meets. */
+/** The key of a guild or direct message. Memories of one space are never used in another. */
 export function spaceOf({ guildId, channelId }: Omit<Place, 'mind'>): string {
   const id = guildId ?? channelId;
-  // Ids come from Discord, but a path is not the place to rely on it.
+  // Although ids come from Discord, they are checked before they become part of a path.
   if (!ID.test(id)) throw new TypeError(`"${id}" is not an id`);
   return guildId === null ? `dm-${id}` : id;
 }
@@ -159,14 +162,14 @@ export interface FileOptions {
   readonly journals: Journals;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
-  /** Runs a task later, and takes it back when the plugin stops. */
+  /** Runs a task later, unless the plugin stops before. */
   after(delayMs: number, task: () => unknown): unknown;
 }
 
 const MOST_LOADED = 64;
 const MAINTENANCE_MS = 60_000;
 
-/** The journals of all personas' memories; each is loaded at its first use, and closed when others are used more. */
+/** The journals of all personas' memories: loaded when first used; the least recently used are closed when too many are open. */
 export function createMemoryFiles(options: FileOptions) {
   const { journals, log, after } = options;
   const loaded = new Map<string, Promise<MemoryFile>>();
@@ -174,7 +177,7 @@ export function createMemoryFiles(options: FileOptions) {
   const due = new Set<string>();
   let minds: Promise<Map<string, Set<string>>> | undefined;
 
-  /** The minds of each space that is this host's, listed once: a message that is deleted where nothing is remembered costs no look at the disk. */
+  /** The minds of each space of this host, listed once, so that a deleted message in a space without memories needs no disk access. */
   const known = () => (minds ??= listMinds(journals));
 
   const maintain = async (key: string) => {
@@ -228,7 +231,7 @@ export function createMemoryFiles(options: FileOptions) {
     try {
       return await task(await ready);
     } catch (error) {
-      // A file that could not be loaded is tried again the next time.
+      // Loading is tried again at the next use.
       if (loaded.get(key) === ready) await ready.catch(() => loaded.delete(key));
       throw error;
     } finally {
@@ -242,7 +245,7 @@ export function createMemoryFiles(options: FileOptions) {
   return {
     use: async <T>(place: Place, task: (file: MemoryFile) => Promise<T>): Promise<T> =>
       use(spaceOf(place), place.mind, task),
-    /** For every mind that remembers anything of the guild or direct message, one after another. */
+    /** Runs the task for every mind with memories in the guild or direct message, one after another. */
     async useEach<T>(space: string, task: (file: MemoryFile, mind: string) => Promise<T>): Promise<readonly T[]> {
       const results = [];
       for (const mind of [...((await known()).get(space) ?? [])]) {
@@ -250,7 +253,7 @@ export function createMemoryFiles(options: FileOptions) {
       }
       return results;
     },
-    /** Guilds and direct messages of which anything is remembered. */
+    /** Guilds and direct messages with memories. */
     spaces: async (): Promise<readonly string[]> => [...(await known()).keys()],
     async close(): Promise<void> {
       await Promise.all([...loaded.keys()].map(maintain));

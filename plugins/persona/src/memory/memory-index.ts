@@ -3,12 +3,12 @@ import type { MemoryFile, MemoryFiles } from './memory-files.js';
 import type { Embed, Memory, Place } from './types.js';
 import { People, wordsOf } from './words.js';
 
-/** A change of an index that is written as a whole or not at all. Deletions come first. */
+/** A change of an index, which is written completely or not at all. Deletions are applied first. */
 export interface Change {
   readonly drop?: readonly string[] | undefined;
-  /** New memories, and new versions of known ones. */
+  /** New memories, and new versions of existing ones. */
   readonly put?: readonly Memory[] | undefined;
-  /** Memories that were reflected on; `all`: every memory. */
+  /** Memories that a reflection has considered; `all`: every memory. */
   readonly reflected?: readonly string[] | 'all' | undefined;
   /** When memories were recalled. */
   readonly seen?: readonly (readonly [id: string, at: number])[] | undefined;
@@ -19,18 +19,18 @@ export interface Change {
 export const isEmpty = ({ drop = [], put = [], reflected = [], seen = [], vectors = [] }: Change): boolean =>
   [drop, put, reflected, seen, vectors].every(({ length }) => length === 0);
 
-/** The order in which things were said. A memory is only ever superseded by a later one, so that no chain comes back to itself. */
+/** Orders memories by time. A memory is only ever superseded by a later one, so that chains have no cycles. */
 export function byTime(one: Memory, other: Memory): number {
   return one.at - other.at || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 }
 
 export const isLater = (one: Memory, other: Memory): boolean => byTime(one, other) > 0;
 
-/** Whether it is what is held to be so: not superseded, the same as another, or set aside. */
+/** Whether a memory is current: not superseded, not a duplicate, and not set aside. */
 export const isActive = ({ supersededBy, duplicateOf, setAsideAt }: Memory): boolean =>
   supersededBy === null && duplicateOf === null && setAsideAt === null;
 
-/** The words of a text: what says the same has the same ones. */
+/** The words of a text, for finding memories with the same words. */
 export const wordingOf = (text: string): string => wordsOf(text).join(' ');
 
 type Listener = (before: Memory | undefined, after: Memory | undefined) => void;
@@ -41,7 +41,7 @@ export class MemoryIndex {
   readonly #memories = new Map<string, Memory>();
   readonly #vectors = new Map<string, Int8Array>();
   readonly #pending = new Set<string>();
-  /** Ids of memories by what they have in common. */
+  /** Ids of memories by a common property, such as `subject 123`. */
   readonly #groups = new Map<string, Set<string>>();
   readonly #listeners: Listener[] = [];
 
@@ -57,19 +57,19 @@ export class MemoryIndex {
     return this.#memories.values();
   }
 
-  /** Learned from the message, or resting on what was. */
+  /** Memories that were learned from the message, or depend on such a memory. */
   from = (messageId: string): readonly Memory[] => this.#group(`message ${messageId}`);
   about = (subject: string): readonly Memory[] => this.#group(`subject ${subject}`);
-  /** How many are about or from a person, roughly: most are both. */
+  /** A lower bound for the number of memories about or from a person; most are both. */
   countOf = (person: string): number =>
     Math.max(this.#groups.get(`subject ${person}`)?.size ?? 0, this.#groups.get(`speaker ${person}`)?.size ?? 0);
-  /** In the same words as the text. */
+  /** Memories with the same words as the text. */
   worded = (text: string): readonly Memory[] => this.#group(`wording ${wordingOf(text)}`);
   supersededBy = (id: string): readonly Memory[] => this.#group(`superseded ${id}`);
   duplicatesOf = (id: string): readonly Memory[] => this.#group(`duplicate ${id}`);
   restingOn = (id: string): readonly Memory[] => this.#group(`evidence ${id}`);
 
-  /** Facts that no reflection has looked at, in the order in which they came. */
+  /** Facts that no reflection has considered, in the order in which they were added. */
   pending(): readonly Memory[] {
     return this.#of(this.#pending);
   }
@@ -82,7 +82,7 @@ export class MemoryIndex {
     return this.#vectors.get(id);
   }
 
-  /** Calls the listener with each memory that comes, changes or goes. */
+  /** Calls the listener for each memory that is added, changed or deleted. */
   onChange(listener: Listener): void {
     this.#listeners.push(listener);
   }
@@ -127,7 +127,7 @@ export class MemoryIndex {
     for (const listen of this.#listeners) listen(before, after);
   }
 
-  /** No group changes with when a memory was recalled. */
+  /** Keeps the groups as they are: none depends on the time of recall. */
   #noteSeen(id: string, at: number): void {
     const before = this.#memories.get(id);
     if (before === undefined) return;
@@ -168,7 +168,7 @@ function* groupsOf({
 
 const FULL = 127;
 
-/** A vector of length 1 in a quarter of the space; cosines stay right to about two digits, which is what ranking needs. */
+/** A vector of length 1 with one byte per component; cosines stay right to about two digits, which is enough for ranking. */
 export function encodeVector(vector: readonly number[]): string {
   const length = Math.hypot(...vector) || 1;
   return Buffer.from(Int8Array.from(vector, (value) => Math.round((value / length) * FULL)).buffer).toString('base64');
@@ -179,7 +179,7 @@ function decodeVector(text: string): Int8Array {
   return Int8Array.from(bytes, (byte) => (byte > FULL ? byte - 256 : byte));
 }
 
-/** From -1 to 1; 0 for vectors of different lengths, which different models made. */
+/** From -1 to 1; 0 for vectors of different lengths, which come from different models. */
 export function cosine(one: Int8Array, other: Int8Array): number {
   if (one.length !== other.length) return 0;
   let dot = 0;
@@ -196,10 +196,10 @@ export function cosine(one: Int8Array, other: Int8Array): number {
 }
 
 const BATCH = 64;
-/** A provider that fails is left alone for a while. */
+/** Pause after an error of the provider. */
 const REST_MS = 60_000;
 
-/** Embeddings, where a provider makes them. Without one, and when it fails, words alone decide. */
+/** Makes embeddings if a provider supports them. Without one, and after an error, memories are found by words only. */
 export function createEmbedding(
   embed: Embed | undefined,
   files: Pick<MemoryFiles, 'use'>,
@@ -215,7 +215,7 @@ export function createEmbedding(
       const vectors = await embed(texts, charge, signal);
       return vectors?.length === texts.length ? vectors : undefined;
     } catch (error) {
-      // A budget of one guild says nothing about the provider.
+      // An exhausted budget belongs to one guild, so it does not pause the provider.
       if (signal?.aborted === true || error instanceof BudgetExceededError) return undefined;
       restsUntil = clock.now() + REST_MS;
       log.warn('no embeddings were made; words alone decide', { error, texts: texts.length });
@@ -254,17 +254,17 @@ export function createEmbedding(
       const [vector] = (await vectorsOf([query], charge, signal)) ?? [];
       return vector === undefined ? undefined : decodeVector(encodeVector(vector));
     },
-    /** Makes the vectors that standing memories of the file lack, in the background. */
+    /** Makes missing vectors of the file's active memories, in the background. */
     follow(file: MemoryFile, place: Place, charge: Charge): void {
       if (embed === undefined || running.has(file) || stopping.signal.aborted) return;
-      // In use until it is done: a file that is closed meanwhile would be written at the same time as the one that is loaded after it.
+      // `use` keeps the file open until this is done. If it were closed meanwhile and loaded again, two would write to the same journal.
       const work = files
         .use(place, (used) => fill(used, charge))
         .catch((error: unknown) => log.error('embeddings could not be stored', { error }))
         .finally(() => running.delete(file));
       running.set(file, work);
     },
-    /** Resolves when nothing is running. */
+    /** Aborts running requests; resolves when none is running. */
     async idle(): Promise<void> {
       stopping.abort();
       await Promise.all(running.values());
@@ -272,7 +272,7 @@ export function createEmbedding(
   };
 }
 
-/** Vectors from the host's language models, where one for embeddings is configured. */
+/** Embeddings from the host's language models; `undefined` where none for embeddings is configured. */
 export function embedWith(llm: Pick<Llm, 'embed'>): Embed {
   return async (texts, charge, signal) => {
     const embeddings = await llm.embed(texts, { charge, ...(signal === undefined ? {} : { signal }) });

@@ -12,21 +12,21 @@ interface Wanted extends Recall {
   readonly limit: number;
 }
 
-/** How much recency and importance weigh: where something is asked, they only tell apart what fits about as well. */
+/** Weights of recency and importance. With a query they only order memories of similar relevance. */
 const TIE_BREAKERS = { recency: 0.05, importance: 0.1 };
 const WITHOUT_QUESTION = { recency: 0.4, importance: 0.6 };
-/** For each bit that a name tells: of two people it is one bit, of sixteen four. */
+/** Weight per bit of information in a name: one of two people gives one bit, one of sixteen four. */
 const PERSON = 0.15;
-/** Said at the time that is asked about. */
+/** Weight of a memory from a time that the query names. */
 const AT_THE_TIME = 1;
-/** The relevance of a memory that has only the person in common with the question. */
+/** The relevance of a memory that shares only the person with the query. */
 const LEAST_RELEVANCE = 0.01;
-/** How many times as many as are wanted are looked at for those that differ. */
+/** Candidates per requested memory, since `distinct` removes equal ones. */
 const CHOICE = 5;
-/** How much the meaning counts beside the words, where a provider makes embeddings. */
+/** Weight of the embedding's similarity against that of the words. */
 const MEANING = 0.25;
 
-/** The best first, of what stands and may be known in the place. */
+/** The best active memories that may be known in the place, best first. */
 export function rank(wanted: Wanted): readonly Recalled[] {
   const { index, place, query = '', about, now, limit } = wanted;
   const isWanted = (memory: Memory) =>
@@ -56,7 +56,7 @@ function scored(memory: Memory, relevance: number, weights: typeof TIE_BREAKERS,
 const isBetter = (one: Recalled, other: Recalled): boolean =>
   one.score > other.score || (one.score === other.score && isLater(one.memory, other.memory));
 
-/** Each wording once: five times the same joke would leave no room for an answer. */
+/** Keeps the best memory of each wording, so that a repeated sentence takes up one place only. */
 function distinct(ranked: readonly Recalled[], limit: number): readonly Recalled[] {
   const byWording = new Map<string, Recalled>();
   for (const one of ranked) {
@@ -76,7 +76,7 @@ function everything(index: MemoryIndex, isWanted: (memory: Memory) => boolean): 
   return [...index.all()].filter(isWanted).map((memory) => ({ memory, relevance: 1 }));
 }
 
-/** How well each fits the query, above 0 and at most 1: by words, whom and when it names, and by its meaning. */
+/** The relevance of each memory to the query, above 0 and at most 1: by its words, by people and times that the query names, and by embeddings. */
 function relevant(wanted: Wanted, isWanted: (memory: Memory) => boolean): readonly Hit[] {
   const { search, query = '', now, vector, limit } = wanted;
   const prefer = preferences(wanted);
@@ -103,12 +103,15 @@ function relevant(wanted: Wanted, isWanted: (memory: Memory) => boolean): readon
   return [...close, ...hits.filter(({ memory }) => byWords.has(memory))];
 }
 
-/** The fallback when no memory has a word in common with the query: memories about the members whom it mentions, or about whom it asks. */
+/** For a query with too few hits: memories about the members whom it mentions, or to whom it is restricted. */
 function candidates({ index, query = '', about }: Wanted, isWanted: (memory: Memory) => boolean): readonly Memory[] {
   return [...(about ?? namedIn(query, index.people))].flatMap((person) => index.about(person).filter(isWanted));
 }
 
-/** How much whom the query names is preferred: the more, the fewer memories come from or are about that person. */
+/**
+ * The factor by which memories from or about a person named in the query are preferred, otherwise those of the requesting member. The fewer memories there are
+ * of the person, the higher it is.
+ */
 function preferences({ index, query = '', askedBy, people = [] }: Wanted): (memory: Memory) => number {
   const named = namedIn(query, People.of(people), index.people);
   const asked = named.size > 0 || askedBy === undefined ? named : [askedBy];
@@ -118,7 +121,7 @@ function preferences({ index, query = '', askedBy, people = [] }: Wanted): (memo
   return ({ subject, speaker }) => Math.max(weights.get(subject) ?? 1, weights.get(speaker) ?? 1);
 }
 
-/** How close each memory's vector is to the query's, against how close they are on average. */
+/** How much closer each memory's vector is to the query's than the average. */
 function closeTo(vector: Int8Array, { index, search }: Wanted, isWanted: (memory: Memory) => boolean): readonly Hit[] {
   const hits: Hit[] = [];
   for (const memory of index.all()) {
@@ -132,7 +135,7 @@ function closeTo(vector: Int8Array, { index, search }: Wanted, isWanted: (memory
   return hits;
 }
 
-/** From 0 for the least to 1 for the highest. */
+/** Scales relevance from 0 for `least` to 1 for the highest. */
 function normalise(hits: readonly Hit[], least: number): void {
   let highest = least;
   for (const { relevance } of hits) highest = Math.max(highest, relevance);
@@ -142,28 +145,28 @@ function normalise(hits: readonly Hit[], least: number): void {
 
 export type Search = ReturnType<typeof createSearch>;
 
-/** BM25: how soon a term that comes again counts no more, and how much the length of a text counts. */
+/** Parameters of BM25: k1, how soon further occurrences of a term count no more, and b, how much the length of a text counts. */
 const SATURATION = 0.9;
 const LENGTH = 0.5;
-/** A direct neighbour in the same conversation counts half, the next one a quarter: questions and their answers have few words in common. */
+/** The direct neighbour in a conversation gets half of a term's weight, the next one a quarter, because a question and its answer have few words in common. */
 const NEIGHBOUR = 0.5;
 const MOST_NEIGHBOURS = 4;
-/** A conversation ends when nothing is remembered of it for so long. */
+/** A pause of this length between two memories of a channel ends a conversation. */
 const PAUSE_MS = 10 * 60_000;
 const MAX_QUERY = 2_000;
 /** Maximum number of terms; of a longer query, the rarest terms are used. */
 const MOST_TERMS = 200;
-/** Terms of more memories than that, and than that share of all, are left out where the query has others. */
+/** Terms in more memories than this, and in more than this share of all, are ignored if the query has rarer ones. */
 const COMMON = 100;
 const COMMON_SHARE = 1 / 8;
 const NONE = -1;
 
-/** Where a term stands: slot, count, slot, count … */
+/** Occurrences of a term: slot, count, slot, count … */
 type Postings = Map<string, number[]>;
 
-/** BM25 in which a text has the terms of its neighbours, too, in part. */
+/** BM25 that also gives each text a part of its neighbours' weight. */
 export function createSearch(index: MemoryIndex) {
-  /** By slot. A slot of what went is used again. */
+  /** By slot. The slot of a deleted memory is used again. */
   const memories: (Memory | undefined)[] = [];
   const lengths: number[] = [];
   const moments: number[] = [];
@@ -172,13 +175,13 @@ export function createSearch(index: MemoryIndex) {
   const slots = new Map<string, number>();
   const free: number[] = [];
   const texts: Postings = new Map();
-  /** Names of speaker and subject: of the memory alone, not of its neighbours. */
+  /** Names of speaker and subject. They count for their own memory only, not for its neighbours. */
   const labels: Postings = new Map();
   /** The latest memory of each channel. */
   const latest = new Map<string, number>();
   let totalLength = 0;
   let isBuilt = false;
-  /** By slot, 0 but while a search is made: of one term, and of all. */
+  /** Weights by slot, all 0 between searches: `near` of one term, `scores` of all terms. */
   let near = new Float64Array(0);
   let scores = new Float64Array(0);
 
@@ -268,7 +271,7 @@ export function createSearch(index: MemoryIndex) {
     near[slot] = (near[slot] ?? 0) + weight;
   };
 
-  /** The terms that tell memories apart: what is almost everywhere costs most and says least. */
+  /** The rarest terms of a query: terms that occur almost everywhere cost most and distinguish least. */
   const specificTerms = (terms: readonly string[]): readonly string[] => {
     const count = (term: string) => ((texts.get(term)?.length ?? 0) + (labels.get(term)?.length ?? 0)) / 2;
     const known = terms.filter((term) => count(term) > 0);
@@ -277,7 +280,7 @@ export function createSearch(index: MemoryIndex) {
     return [...(rare.length > 0 ? rare : known)].sort((a, b) => count(a) - count(b)).slice(0, MOST_TERMS);
   };
 
-  /** Raises what has the term, and its neighbours; returns their slots. */
+  /** Adds a term's weight to the memories with it and to their neighbours; returns the slots. */
   const raiseWith = (term: string, isWantedAt: (slot: number) => boolean): readonly number[] => {
     const touched: number[] = [];
     const averageLength = totalLength / Math.max(1, slots.size);
@@ -295,7 +298,7 @@ export function createSearch(index: MemoryIndex) {
     return touched;
   };
 
-  /** Adds those that have a score now, and had none, to what was found. */
+  /** Adds a term's score to each memory, and the slots that had no score before to `found`. */
   const addScores = (term: string, isWantedAt: (slot: number) => boolean, found: number[]) => {
     const touched = raiseWith(term, isWantedAt);
     let uses = 0;
@@ -317,7 +320,7 @@ export function createSearch(index: MemoryIndex) {
   };
 
   return {
-    /** Adds to each, in part, what those right before and after it in the same conversation have. */
+    /** Replaces the relevance of each hit by the sum of its own and a part of its neighbours'. */
     addContext(hits: readonly Hit[]): void {
       prepare();
       const touched: number[] = [];
@@ -328,7 +331,7 @@ export function createSearch(index: MemoryIndex) {
       for (const hit of hits) hit.relevance = near[slots.get(hit.memory.id) ?? NONE] ?? 0;
       for (const slot of touched) near[slot] = 0;
     },
-    /** Wanted memories with any term of the query. Unwanted ones do not affect the scores. */
+    /** Wanted memories with any term of the query. Others do not affect the scores. */
     find(query: string, isWanted: (memory: Memory) => boolean): Hit[] {
       prepare();
       const isWantedAt = (slot: number) => {
@@ -349,7 +352,7 @@ export function createSearch(index: MemoryIndex) {
   };
 }
 
-/** The order in which things were said, also where their messages are all of one moment. */
+/** Orders memories by time, and simultaneous ones by message id. */
 function inOrder(one: Memory, other: Memory): number {
   const [id, otherId] = [one.messageId ?? '', other.messageId ?? ''];
   return one.at - other.at || id.length - otherId.length || (id < otherId ? -1 : id > otherId ? 1 : 0);

@@ -6,10 +6,10 @@ import type { Memory, MessageRef } from './types.js';
 import { planAdd, retract } from './updates.js';
 import { differencesOf, folded } from './words.js';
 
-/** A run may still use a message that is deleted meanwhile. */
+/** Number of deleted message ids kept in memory: a run may still add a memory from a message that was deleted meanwhile. */
 const MOST_DELETED = 10_000;
 
-/** Applies changes of messages and channels to the memories that were learned there. */
+/** Applies edits and deletions of messages and channels to the memories that were learned from them. */
 export function createSourceChanges(files: MemoryFiles) {
   const deleted = new Set<string>();
 
@@ -34,7 +34,7 @@ export function createSourceChanges(files: MemoryFiles) {
     return counts.reduce((sum, count) => sum + count, 0);
   };
 
-  /** The memory in other words, in its place among what it superseded and what superseded it. */
+  /** Stores the memory with another text, with the same links to what it superseded and what superseded it. */
   const rewrite = async (file: MemoryFile, memory: Memory, text: string, superseded: readonly Memory[]) => {
     const { index } = file;
     const successor = memory.supersededBy === null ? undefined : index.get(memory.supersededBy);
@@ -67,7 +67,7 @@ export function createSourceChanges(files: MemoryFiles) {
 
   return {
     isDeleted: (messageId: string | null) => messageId !== null && deleted.has(messageId),
-    /** Deletes what was learned from messages, as though it had never been said. Returns how many memories went. */
+    /** Deletes what was learned from messages, as though it had never been said. Resolves with the number of deleted memories. */
     async messageDeleted(messages: MessageRef | readonly MessageRef[]): Promise<number> {
       const bySpace = new Map<string, string[]>();
       for (const message of [messages].flat()) {
@@ -82,9 +82,9 @@ export function createSourceChanges(files: MemoryFiles) {
       return count;
     },
     /**
-     * A message was edited: what was learned from it is changed where the words alone show how, and forgotten otherwise (see `revised`), with
-     * speaker, time and visibility as before. Returns how many memories came of the message.
-     * @param before what the message said, where that is known
+     * Follows the edit of a message: memories from it get the new words where that is possible, and are deleted otherwise (see `revised`); speaker, time and
+     * visibility stay. Resolves with the number of memories from the message.
+     * @param before the earlier text, if known
      */
     async messageEdited(ref: MessageRef, text: string, before?: string): Promise<number> {
       const counts = await files.useEach(spaceOf(ref), (file) =>
@@ -92,7 +92,7 @@ export function createSourceChanges(files: MemoryFiles) {
       );
       return counts.reduce((sum, count) => sum + count, 0);
     },
-    /** A channel was deleted, and all messages with it. */
+    /** Deletes what was learned from messages of a deleted channel. */
     channelDeleted: (guildId: string, channelId: string) =>
       eraseWhere(spaceOf({ guildId, channelId }), ({ index }) =>
         [...index.all()].filter(
@@ -102,17 +102,17 @@ export function createSourceChanges(files: MemoryFiles) {
   };
 }
 
-/** Where two texts differ: the words that were there, and those that are there now. */
+/** A difference between two texts: the words before and after the edit. */
 interface Hunk {
   readonly was: readonly string[];
   readonly is: readonly string[];
-  /** Whether it still is a separate sentence. */
+  /** Whether the new words are a separate sentence. */
   readonly isAfterwards: boolean;
 }
 
-/** Longer messages are compared as though they said something else. */
+/** Longer messages are not compared; an edit then deletes their memories. */
 const MOST_WORDS = 400;
-/** How many letters, and which share of them, a correction may change. */
+/** Maximum number, and maximum share, of letters that a correction may change. */
 const MOST_LETTERS = 2;
 const NEAR = 0.34;
 const WORD = /[\p{L}\p{N}\p{M}]+(?:['’][\p{L}]+)*/gu;
@@ -137,7 +137,7 @@ function revised(memory: string, before: string | undefined, after: string): str
   return text;
 }
 
-/** Whether an edit only corrects how something is written. */
+/** Whether an edit only corrects the spelling. */
 export function isCorrection(before: string, after: string): boolean {
   const hunks = hunksOf(before, after);
   return hunks?.every(({ was, is }) => was.length > 0 && is.length > 0 && isNear(was, is)) === true;
@@ -148,7 +148,7 @@ const wordsIn = (text: string): readonly string[] => text.match(WORD) ?? [];
 const sameWords = (one: string, other: string): boolean =>
   wordsIn(folded(one)).join(' ') === wordsIn(folded(other)).join(' ');
 
-/** The memory with the new words in the place of the old ones, where it has those in that order. */
+/** The memory with the new words instead of the old ones; `undefined` if it does not contain these in a row. */
 function withWords(memory: string, { was, is }: Hunk): string | undefined {
   if (was.length === 0 || is.length === 0) return undefined;
   const pattern = was.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^\\p{L}\\p{N}]+');
@@ -162,7 +162,7 @@ function isHarmless({ was, is, isAfterwards }: Hunk, memory: string): boolean {
   return was.length > 0 && is.length > 0 ? isNear(was, is) : isAfterwards;
 }
 
-/** Whether one may be the other with a slip of the pen: seldom in the first letter, never in a number. */
+/** Whether one may be a misspelling of the other: the first letter is the same as a rule, and numbers always are. */
 function isNear(was: readonly string[], is: readonly string[]): boolean {
   const [one, other] = [was.join(''), is.join('')].map(folded);
   if (one === undefined || other === undefined || one[0] !== other[0] || /\p{N}/u.test(one + other))
@@ -170,7 +170,7 @@ function isNear(was: readonly string[], is: readonly string[]): boolean {
   return distance(one, other) <= Math.min(MOST_LETTERS, NEAR * Math.max(one.length, other.length));
 }
 
-/** By the longest sequence of words that both have. `undefined` where there are too many words. */
+/** The differences, found by the longest common sequence of words. `undefined` for too many words. */
 function hunksOf(before: string, after: string): readonly Hunk[] | undefined {
   const [was, is] = [wordsIn(before), wordsIn(after)];
   if (was.length > MOST_WORDS || is.length > MOST_WORDS) return undefined;
@@ -230,8 +230,8 @@ function concerns({ speaker, subject, evidence, text }: Memory, userId: string):
 }
 
 /**
- * Whether they can read a memory now, with all its evidence. Being the speaker is not enough: a memory is in the words of a model that had also read other
- * people's messages.
+ * Whether the member can read a memory's source and those of its evidence now. Being the speaker is not enough: the model that wrote the memory had read other
+ * people's messages, too.
  */
 async function mayKnow({ guildId, evidence, ...own }: Memory, mayRead: MayRead): Promise<boolean> {
   for (const { channelId, messageId } of [own, ...evidence])
@@ -248,7 +248,7 @@ function withheld({ id, at }: Memory) {
   };
 }
 
-/** Without what only ranking needs. */
+/** Without properties that only ranking uses. */
 function readable({
   id,
   kind,

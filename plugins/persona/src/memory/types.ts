@@ -1,25 +1,25 @@
 import { type Charge, z } from '@cinnabar/sdk';
 
-/** The audience: everyone in the guild, those in the one channel, or the person of the one direct message. */
+/** The audience: everyone in the guild, the readers of one channel, or the person of one direct message. */
 export type Visibility = Memory['visibility'];
 
-/** Where something is said, asked or remembered. Nothing that is remembered of one mind, guild or direct message is known in another. */
+/** Where a memory is added or recalled. A memory of one mind, guild or direct message is never used in another. */
 export interface Place {
   /** The key of the persona's state, such as `guild` or a channel's id. Lower case letters, digits and `-`, at most 64. */
   readonly mind: string;
   /** `null` in a direct message. */
   readonly guildId: string | null;
   readonly channelId: string;
-  /** Whether everyone who reads here may read that channel now, if that is known. */
+  /** Whether everyone who reads in this place may read that channel now. */
   isOpen?(channelId: string): boolean;
 }
 
-/** Enough to follow a deletion even after the memory itself was forgotten for want of room. */
+/** Enough to follow a deletion after the memory itself was removed by the limit. */
 const evidence = z.object({
   id: z.string(),
   messageId: z.string().nullable(),
   channelId: z.string(),
-  /** Speaker and subject, where they are members. */
+  /** Those of speaker and subject that are members. */
   people: z.array(z.string()),
 });
 export type Evidence = Readonly<Omit<z.output<typeof evidence>, 'people'>> & { readonly people: readonly string[] };
@@ -31,29 +31,29 @@ export const memorySchema = z.object({
   text: z.string(),
   /** The subject: a member's id; or a topic in plain words, such as `pizza friday`. */
   subject: z.string(),
-  /** Names by which the subject and the speaker are asked for. */
+  /** Names of subject and speaker, by which searches find the memory. */
   subjectName: z.string().nullable(),
   speakerName: z.string().nullable(),
   /** The speaker: a member's id; the bot's own for its reflections. */
   speaker: z.string(),
-  /** The message it was learned from; `null` for what was not said in one. When the message is deleted, so is the memory. */
+  /** The message that it was learned from; `null` without one. Deleting the message deletes the memory. */
   messageId: z.string().nullable(),
   channelId: z.string(),
   guildId: z.string().nullable(),
   /** When it was said, in ms since the epoch. */
   at: z.number(),
-  /** 1 (a remark) to 10 (what changes a life). */
+  /** From 1 (a remark) to 10 (a life event). */
   importance: z.number().min(1).max(10),
   visibility: z.enum(['guild', 'channel', 'dm']),
-  /** The later memory that took its place; kept as history. */
+  /** The later memory that replaces it; it is kept as history. */
   supersededBy: z.string().nullable(),
-  /** The memory that says the same. */
+  /** The active memory with the same words. */
   duplicateOf: z.string().nullable(),
   /** The sources of a reflection or a merged memory. When any of them is deleted, the memory is deleted as well. */
   evidence: z.array(evidence),
   /** When it was last recalled, in ms since the epoch. */
   lastAccess: z.number(),
-  /** When the persona put it out of its mind, to be restored or deleted for good; otherwise `null`. */
+  /** When the persona set it aside, in ms since the epoch; `null`: not. It can be restored or deleted. */
   setAsideAt: z.number().nullable(),
 });
 export type Memory = Readonly<Omit<z.output<typeof memorySchema>, 'evidence'>> & {
@@ -65,26 +65,26 @@ export interface NewMemory {
   readonly text: string;
   readonly speaker: string;
   readonly speakerName?: string | undefined;
-  /** By default whom the text is about, as far as it tells: a person it names, otherwise the speaker. */
+  /** By default the only person whom the text names, otherwise the speaker. */
   readonly subject?: string | undefined;
   readonly subjectName?: string | undefined;
-  /** Names of those present, by which the text may call the one it is about. */
+  /** People present, by whose names the text may call its subject. */
   readonly people?: readonly Person[] | undefined;
   readonly messageId?: string | null | undefined;
-  /** By default now. */
+  /** In ms since the epoch; by default now. */
   readonly at?: number | undefined;
-  /** By default 3. Whole, 1-10; what lies outside is brought inside. */
+  /** By default 3; rounded, and limited to 1-10. */
   readonly importance?: number | undefined;
-  /** By default `channel`, and `dm` in a direct message. `guild` for what was said where every member of the guild may read. */
+  /** By default `channel`, and `dm` in a direct message. `guild` for statements where every member of the guild may read. */
   readonly visibility?: Visibility | undefined;
-  /** Memories that are no longer true because of it. Ids that the place may not see are passed over. */
+  /** Memories that are no longer true because of this one. Ids that may not be known in the place are ignored. */
   readonly supersedes?: readonly string[] | undefined;
 }
 
 export interface Added {
-  /** `updated`: it took the place of `replaced`; `known`: word for word, from the same speaker; `refused`: its message has been deleted, or the text is empty. */
+  /** `updated`: it superseded `replaced`; `known`: the same words from the same speaker; `refused`: its message has been deleted, or the text is empty. */
   readonly outcome: 'added' | 'updated' | 'known' | 'refused';
-  /** The current memory. */
+  /** The active memory. */
   readonly memory: Memory | undefined;
   readonly replaced: readonly Memory[];
 }
@@ -93,15 +93,15 @@ export interface Recall {
   readonly place: Place;
   /** The text of the message or question; without it, recent and important memories are found. */
   readonly query?: string | undefined;
-  /** The requesting member: their memories are preferred if the query names no one. */
+  /** The requesting member, whose memories are preferred if the query names nobody. */
   readonly askedBy?: string | undefined;
-  /** Only memories about these subjects. A person named in the query is preferred, never required. */
+  /** Only memories about these subjects. Without it, a person named in the query is preferred, not required. */
   readonly about?: readonly string[] | undefined;
   /** Names of those present, for interpreting the query. */
   readonly people?: readonly Person[] | undefined;
   /** By default 5, at most 50. */
   readonly limit?: number | undefined;
-  /** Charged when the query is embedded; without it, the bot. */
+  /** The account that is charged for embedding the query; without it, the bot. */
   readonly charge?: Charge | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -113,7 +113,7 @@ export interface Person {
 
 export interface Recalled {
   readonly memory: Memory;
-  /** The product of the three, each above 0 and at most 1. */
+  /** The product of recency, importance and relevance, each above 0 and at most 1. */
   readonly score: number;
   readonly recency: number;
   readonly importance: number;
@@ -123,13 +123,13 @@ export interface Recalled {
 export interface Listing {
   readonly about?: string | undefined;
   readonly by?: string | undefined;
-  /** Speaker or subject. */
+  /** Only memories with this speaker or subject. */
   readonly of?: string | undefined;
   /** Whether to include memories that were superseded, are duplicates, or were set aside. */
   readonly all?: boolean | undefined;
 }
 
-/** A message, or all of a channel. */
+/** A message, with its place. */
 export interface MessageRef {
   readonly guildId: string | null;
   readonly channelId: string;
@@ -138,18 +138,18 @@ export interface MessageRef {
 
 export interface Insight {
   readonly text: string;
-  /** Memories it rests on; one at least that the place may see. */
+  /** Ids of the memories that it is based on. Without one that may be known in the place, the insight is left out. */
   readonly evidence: readonly string[];
   readonly importance?: number | undefined;
-  /** By default the one subject of all its evidence, otherwise the mind itself. */
+  /** By default the only subject of its evidence, otherwise the mind itself. */
   readonly subject?: string | undefined;
 }
 
 export interface ReflectionState {
-  /** Whether importance has added up to 150 since the last reflection. */
+  /** Whether the importance of memories has added up to 150 since the last reflection. */
   readonly due: boolean;
   readonly sum: number;
-  /** The memories to reflect on, newest last, all with one audience. */
+  /** The memories to reflect on, newest last. */
   readonly evidence: readonly Memory[];
 }
 
@@ -160,27 +160,27 @@ export type Embed = (
   signal?: AbortSignal,
 ) => Promise<readonly (readonly number[])[] | undefined>;
 
-/** Whether a subject is a member, rather than a topic. */
+/** Whether a subject is a member and not a topic. */
 export const isMember = (subject: string): boolean => /^\d{1,20}$/.test(subject);
 
 type Told = Pick<Memory, 'visibility' | 'channelId'>;
 
 /**
  * Whether a memory of the place's own file may be used there; other personas, guilds and direct messages have other files. A memory that everyone could read
- * when it was said may be used elsewhere only while everyone there still can.
+ * when it was said may be used elsewhere only while every reader there can still read its channel.
  */
 export function isVisible({ visibility, channelId }: Told, place: Pick<Place, 'channelId' | 'isOpen'>): boolean {
   return channelId === place.channelId || (visibility === 'guild' && place.isOpen?.(channelId) !== false);
 }
 
-/** Whether all readers of the other are among those of the one. */
+/** Whether the audience of one includes that of the other. */
 export function covers(one: Told, other: Told): boolean {
   return one.visibility === 'guild' || (other.visibility !== 'guild' && one.channelId === other.channelId);
 }
 
 export const sameAudience = (one: Told, other: Told): boolean => covers(one, other) && covers(other, one);
 
-/** The widest audience that may know all of them; `undefined` when there is none. */
+/** The widest audience that may know all of them; `undefined` without any. */
 export function commonAudience(all: readonly Told[]): Told | undefined {
   const narrow = all.filter(({ visibility }) => visibility !== 'guild');
   const [first, ...others] = narrow;
@@ -188,7 +188,7 @@ export function commonAudience(all: readonly Told[]): Told | undefined {
   return others.every((other) => other.channelId === first.channelId) ? first : undefined;
 }
 
-/** In a guild nothing is of a direct message, and the other way round. */
+/** The visibility of a new memory: `dm` in direct messages only. */
 export function visibilityAt(place: Place, wanted: Visibility | undefined): Visibility {
   if (place.guildId === null) return 'dm';
   return wanted === 'guild' ? 'guild' : 'channel';

@@ -14,14 +14,14 @@ import { exactlyNamedIn, People } from './words.js';
 
 const MAX_TEXT = 2_000;
 const MAX_LABEL = 100;
-/** Limit, so that a member who repeats something daily does not fill the memory with it. */
+/** Maximum number of duplicates of one memory, so that a member's daily repetition does not fill the store. */
 const MOST_DUPLICATES = 8;
 const HOUR_MS = 3_600_000;
-/** Per hour since it was last recalled. */
+/** Factor per hour since the last recall. */
 const DECAY = 0.995;
-/** Superseded memories are history: they are removed first. */
+/** Factor for superseded memories, which are removed first. */
 const HISTORY_WORTH = 0.1;
-/** Slightly more than necessary at a time, so that not every addition has to select what to remove. */
+/** Share of the capacity that is removed beyond what is necessary, so that not every addition has to select memories. */
 const MORE = 0.01;
 
 /** Fills in the defaults of a new memory. `planAdd` sets links to others. */
@@ -62,7 +62,7 @@ function subjectOf({ text, speaker, speakerName, people = [] }: NewMemory, index
 
 export const tidy = (text: string, length: number): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, length);
 
-/** Whole, 1-10; 3 for what is no number. */
+/** Rounded, and limited to 1-10; 3 for NaN. */
 export function inRange(importance: number): number {
   return Number.isFinite(importance) ? Math.min(10, Math.max(1, Math.round(importance))) : 3;
 }
@@ -75,8 +75,8 @@ interface Addition extends Change {
 }
 
 /**
- * Adds a memory instead of those that it supersedes, if its audience includes theirs; a member's own statement is not superseded by others. A memory with the
- * same words, speaker and audience becomes a further source.
+ * Adds a memory and supersedes those that it replaces, if its audience includes theirs; a member's statement about themselves is superseded by the same member
+ * only. A memory with the same words, speaker and audience becomes a further source of the existing one.
  */
 export function planAdd(index: MemoryIndex, memory: Memory, supersedes: readonly string[] = []): Addition {
   const replaced = supersedes
@@ -106,7 +106,7 @@ function planKnown(index: MemoryIndex, memory: Memory, same: Memory): Addition {
   return { outcome: 'known', put: [heir, ...moved, ...inherited], drop, replaced: [], reflected };
 }
 
-/** The latest that stands and says the same, of the same by the same to the same. */
+/** The latest active memory with the same words, subject, speaker and audience. */
 function sameAs(index: MemoryIndex, memory: Memory): Memory | undefined {
   return index
     .worded(memory.text)
@@ -124,7 +124,7 @@ function tooMany(index: MemoryIndex, memory: Memory): readonly string[] {
   return duplicates.length < MOST_DUPLICATES || oldest === undefined ? [] : [oldest.id];
 }
 
-/** A memory also depends on the evidence of its evidence: deleting a message deletes all of them. */
+/** A memory and its evidence as evidence for another: deleting any of their messages deletes that one, too. */
 export function evidenceOf(memory: Memory): readonly Evidence[] {
   const { id, messageId, channelId, speaker, subject, evidence } = memory;
   const people = [...new Set([speaker, subject])].filter(isMember);
@@ -167,7 +167,7 @@ export function retract(index: MemoryIndex, ids: Iterable<string>): Change {
   return { drop: [...going], put: [...changed.values()] };
 }
 
-/** A restored memory may have been repeated meanwhile: then the later one replaces it. */
+/** A memory that becomes active again may have been repeated meanwhile: then the later one replaces it. */
 function mergeRevived(index: MemoryIndex, going: ReadonlySet<string>, changed: Map<string, Memory>): void {
   const now = (memory: Memory) => changed.get(memory.id) ?? memory;
   for (const memory of [...changed.values()].filter(isActive).sort(byTime).reverse()) {
@@ -192,7 +192,7 @@ export function removeWhole(index: MemoryIndex, id: string): Change {
   return retract(index, [id, ...historyOf(index, id)]);
 }
 
-/** Ids of what a memory took the place of, directly or not, and of what said the same. */
+/** Ids of the memories that this one superseded, directly or not, and of their duplicates. */
 function historyOf(index: MemoryIndex, id: string): ReadonlySet<string> {
   const found = closure([id], (next) => [...index.supersededBy(next), ...index.duplicatesOf(next)]);
   found.delete(id);
@@ -205,7 +205,7 @@ const withResting = (index: MemoryIndex, ids: Iterable<string>): ReadonlySet<str
     index.restingOn,
   );
 
-/** These ids, with all that `next` leads to from them. */
+/** The ids, and those reachable from them through `next`. */
 function closure(ids: readonly string[], next: (id: string) => readonly Memory[]): Set<string> {
   const found = new Set<string>();
   const open = [...ids];
@@ -217,7 +217,7 @@ function closure(ids: readonly string[], next: (id: string) => readonly Memory[]
   return found;
 }
 
-/** At least 0, at most 1. */
+/** Above 0, at most 1. */
 export const recencyOf = ({ lastAccess }: Memory, now: number): number =>
   DECAY ** (Math.max(0, now - lastAccess) / HOUR_MS);
 
@@ -231,6 +231,6 @@ export function forgetLeast(index: MemoryIndex, capacity: number, now: number): 
     .map((memory) => ({ id: memory.id, worth: worth(memory) }))
     .sort((one, other) => one.worth - other.worth)
     .slice(0, count);
-  // Memories that it superseded must not become active again.
+  // Otherwise memories that a removed one superseded would become active again.
   return { drop: [...new Set(least.flatMap(({ id }) => [id, ...historyOf(index, id)]))] };
 }

@@ -1,25 +1,25 @@
 import { once } from '@cinnabar/sdk';
 import type { Memory, Person } from './types.js';
 
-/** Scripts that put no space between words. */
+/** Scripts that write no spaces between words. */
 const UNSPACED =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
 const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u');
 const RUN = new RegExp(`[${UNSPACED}ー々\\p{M}]+|[^${UNSPACED}ー々]+`, 'gu');
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
-/** Accents of Latin, Greek and Cyrillic letters; the vowel signs of other scripts are none of these. */
+/** Accents of Latin, Greek and Cyrillic letters; vowel signs of other scripts have other code points. */
 const ACCENTS = /[\u0300-\u036f]/gu;
 
-/** Letters that words of alphabets, and of scripts without spaces, are compared by. */
+/** Length of the groups of letters that words are compared by. */
 const GRAM = 4;
 const UNSPACED_GRAM = 2;
 
-/** Made at the first use: it loads the rules of Unicode. */
+/** Created at the first use, because it loads the Unicode rules. */
 let segmenter: Intl.Segmenter | undefined;
 
 /** The form of a text for comparisons: without case, accents and compatibility forms. */
 export function folded(text: string): string {
-  // By way of the upper case, ß becomes ss.
+  // `toUpperCase` turns ß into SS.
   return text.normalize('NFKD').replaceAll(ACCENTS, '').normalize('NFC').toUpperCase().toLowerCase();
 }
 
@@ -53,7 +53,7 @@ function groupsOf(word: string, size: number): readonly string[] {
   return Array.from({ length: word.length - size + 1 }, (_, at) => word.slice(at, at + size));
 }
 
-/** How many letters longer or shorter another form of a name may be: Anna, Annas, Анна, Анны. */
+/** Maximum difference in length between a name and its inflected form: Anna, Annas, Анна, Анны. */
 const ENDING = 2;
 const LEAST_STEM = 3;
 
@@ -63,13 +63,13 @@ function isForm(word: string, name: string): boolean {
   return word.startsWith(name.slice(0, Math.max(LEAST_STEM, name.length - 1)));
 }
 
-/** Where two texts differ: words of the one, from the first index up to the second, and the words of the other in their place. */
+/** A difference between two lists of words: the range in one, and the words of the other instead. */
 interface Difference {
   readonly mine: readonly [from: number, to: number];
   readonly theirs: readonly [from: number, to: number];
 }
 
-/** By the longest sequence of words that both have. */
+/** The differences, found by the longest common sequence of words. */
 export function differencesOf(one: readonly string[], other: readonly string[]): readonly Difference[] {
   const at = commonFrom(one, other);
   const found: Difference[] = [];
@@ -89,7 +89,7 @@ export function differencesOf(one: readonly string[], other: readonly string[]):
   return found;
 }
 
-/** How long the longest sequence is that the texts have in common from the i-th word of one and the j-th of the other on. */
+/** The length of the longest common sequence of the words from `i` in one and from `j` in the other. */
 function commonFrom(one: readonly string[], other: readonly string[]): (i: number, j: number) => number {
   const width = other.length + 1;
   const lengths = new Uint16Array((one.length + 1) * width);
@@ -131,25 +131,25 @@ export class People {
       if (people.delete(userId) && people.size === 0) this.#byWord.delete(word);
   }
 
-  /** Entries with this word in a name. */
+  /** Ids of people with this word in a name. */
   called(word: string): Iterable<string> {
     return this.#byWord.get(word) ?? [];
   }
 
-  /** Entries with a word in a name of which this may be another form. */
+  /** Ids of people with a name of which the word may be an inflected form. */
   nearly(word: string): readonly string[] {
     return [...this.#byWord].flatMap(([known, people]) => (isForm(word, known) ? [...people] : []));
   }
 }
 
-/** The ids of those whom a text mentions or calls by a name, in any form of it: exact names go before others. */
+/** The ids of people whom a text mentions or names, also in inflected forms. A word that is exactly someone's name counts for nobody else. */
 export function namedIn(text: string, ...directories: readonly People[]): ReadonlySet<string> {
   const named = exactlyNamedIn(text, ...directories);
   const others = wordsIn(text).filter((word) => directories.every((people) => [...people.called(word)].length === 0));
   return new Set([...named, ...others.flatMap((word) => directories.flatMap((people) => people.nearly(word)))]);
 }
 
-/** The ids of those whom a text mentions or calls by a name as it is written. */
+/** The ids of people whom a text mentions or names exactly. */
 export function exactlyNamedIn(text: string, ...directories: readonly People[]): ReadonlySet<string> {
   const mentioned = [...text.matchAll(MENTION)].flatMap(([, userId]) => userId ?? []);
   const called = wordsIn(text).flatMap((word) => directories.flatMap((people) => [...people.called(word)]));
@@ -158,13 +158,13 @@ export function exactlyNamedIn(text: string, ...directories: readonly People[]):
 
 const wordsIn = (text: string): readonly string[] => [...new Set(wordsOf(text.replaceAll(MENTION, ' ')))];
 
-/** A time that a question names, in ms since the epoch. */
+/** A span of time that a question names, in ms since the epoch. */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Languages whose names of months and of days from now are understood, as ICU has them. */
+/** Languages whose names of months and relative times are recognised, in the words of ICU. */
 const LOCALES =
   'en de fr es it pt nl sv da nb fi is pl cs sk sl hr sr ro hu bg ru uk el tr ca et lv lt he ar fa hi bn id vi th ja ko zh'.split(
     ' ',
@@ -186,14 +186,15 @@ interface Relative {
   readonly offset: number;
 }
 
-/** Whether a moment is at a time that the text names; `undefined` where it names none. Days are those of UTC. */
+/** Whether a time (ms since the epoch) is within one that the text names; `undefined` if it names none. Days are in UTC. */
 export function timesIn(text: string, now: number): ((at: number) => boolean) | undefined {
   const spans = [...monthsIn(text, now), ...relativeIn(text, now)];
   return spans.length === 0 ? undefined : (at) => spans.some(({ from, to }) => at >= from && at < to);
 }
 
 /**
- * A month has a number beside it, or a capital within a sentence: the "May" in "May I" is not one. Without a year the latest such month is meant.
+ * The months that a text names. A name counts as a month if a number is near it, or if it begins with a capital within a sentence: the "May" in "May I" does
+ * not. Without a year, the latest such month is meant.
  * @example `May 2023`, `8 мая 2023`, `2023年5月`
  */
 function monthsIn(text: string, now: number): readonly Span[] {
@@ -217,7 +218,7 @@ function monthCalled(word: string, names: ReadonlyMap<string, number>): number |
   return names.get(word) ?? [...names].find(([name]) => isForm(word, name))?.[1];
 }
 
-/** "Yesterday", "vorgestern", "на прошлой неделе". */
+/** The relative times that a text names: "yesterday", "vorgestern", "на прошлой неделе". */
 function relativeIn(text: string, now: number): readonly Span[] {
   const said = ` ${(folded(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).join(' ')} `;
   return [...relativeNames()]
@@ -233,7 +234,7 @@ function spanFrom({ unit, offset }: Relative, now: number): Span {
     case 'day':
       return { from: today + offset * DAY_MS, to: today + (offset + 1) * DAY_MS };
     case 'week':
-      // Where the week begins differs; seven days before this day are in it mostly.
+      // Weeks begin on different days in different countries; seven days that end here cover most of the meant week.
       return { from: today + (offset * 7 - 6) * DAY_MS, to: today };
     case 'month':
       return { from: Date.UTC(year, month + offset), to: Date.UTC(year, month + offset + 1) };
@@ -253,7 +254,7 @@ const monthNames = once(() => {
         const parts = format.formatToParts(Date.UTC(2024, month, 15));
         const at = parts.findIndex(({ type }) => type === 'month');
         const name = folded(parts[at]?.value ?? '');
-        // Japanese has the number apart from its sign.
+        // In Japanese, number and sign are separate parts.
         names.set(/\p{L}/u.test(name) ? name : `${name}${parts[at + 1]?.value.trim() ?? ''}`, month);
       }
     }
@@ -267,7 +268,7 @@ const relativeNames = once(() => {
     const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
     for (const [unit, offset] of RELATIVE) {
       const name = folded(format.format(offset, unit));
-      // Where a language has no word for it, there is a number: "2 days ago".
+      // A language without a word for it gives a number: "2 days ago".
       if (!/\p{N}/u.test(name)) names.set(name.replaceAll(/[^\p{L}\p{M}]+/gu, ' ').trim(), { unit, offset });
     }
   }

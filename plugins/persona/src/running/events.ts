@@ -19,7 +19,7 @@ import type { MayRead } from '../personal-data.js';
 
 export type EventHub = ReturnType<typeof createEventHub>;
 
-/** Passes events to those who subscribed. */
+/** Passes events to subscribers. */
 export function createEventHub(log: Logger) {
   const listeners = new Set<(event: PersonaEvent) => void>();
   const subscribe: Personas['subscribe'] = ({ guildId, channelId }, listener) => {
@@ -77,9 +77,9 @@ export function createRunEvents(
   };
   return {
     ...createEmitter(emit),
-    /** All so far. */
+    /** All events of the run so far. */
     events,
-    /** Holds events back until `flush`, so that those of concurrent actions are emitted one action after another. */
+    /** Holds events back until `flush`, so that events of concurrent actions are not mixed. */
     buffered() {
       const waiting: EventContent[] = [];
       return { ...createEmitter((content) => waiting.push(content)), flush: () => waiting.splice(0).forEach(emit) };
@@ -119,11 +119,11 @@ const trace = z.object({
     .array(
       z.object({
         sessionId: z.string(),
-        /** The members whose messages led to it. */
+        /** The member whose message led to the run. */
         askedBy: z.string().nullable().default(null),
         /** The members whose messages it may contain. */
         userIds: z.array(z.string()),
-        /** The messages that it had read, and those from which its memories were learned. */
+        /** The messages that the run had read, and those from which its memories were learned. */
         messageIds: z.array(z.string()),
         memoryIds: z.array(z.string()).default([]),
         events: z.array(event),
@@ -165,7 +165,7 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>) {
     /** Deletes the traces of runs that had read one of these messages. */
     forgetMessages: (channelId: string, messageIds: readonly string[]): Promise<void> =>
       drop(channelId, (run) => run.messageIds.some((id) => messageIds.includes(id))),
-    /** The runs of all channels that used one of these messages or memories. Searches everything, so it is only for rare events. */
+    /** Deletes the traces of runs in all channels that used one of these messages or memories. Reads all traces, so it is only for rare events. */
     async forgetEverywhere({
       messageIds = [],
       memoryIds = [],
@@ -186,7 +186,7 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>) {
     forgetRun: (channelId: string, sessionId: string): Promise<void> =>
       drop(channelId, (run) => run.sessionId === sessionId),
     clear: (channelId: string): Promise<void> => collection.of(channelId).delete(),
-    /** Runs that answered a member; without texts when that member may not read the channel any more. */
+    /** Runs that answered a member; without their events when the member may no longer read the channel. */
     async export(userId: string, mayRead: MayRead): Promise<unknown> {
       const found: Record<string, unknown> = {};
       for await (const [channelId, { runs }] of collection.entries()) {
@@ -197,7 +197,7 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>) {
       }
       return found;
     },
-    /** Runs that may contain a member's text. */
+    /** Deletes runs that may contain a member's text. */
     async forget(userId: string): Promise<void> {
       for await (const [channelId] of collection.entries())
         await drop(channelId, ({ userIds }) => userIds.includes(userId));
@@ -205,12 +205,12 @@ export function createTraceStore(collection: Collection<Trace, 'channel'>) {
   };
 }
 
-/** The thread of each channel in which thoughts can be read. To be declared among the plugin's collections. */
+/** The thread of each channel in which thoughts are shown. To be declared among the plugin's collections. */
 export const thoughtThreads = { scope: 'channel', version: 1, schema: z.object({ threadId: z.string() }) } as const;
 
 type Threads = Collection<{ threadId: string }, 'channel'>;
 
-/** Shows thoughts in a thread, when a guild has chosen that. @returns a function that stops this */
+/** Shows thoughts in a thread, in guilds with that setting. @returns a function that stops this */
 export function showThoughts(threads: Threads, persona: PersonaContext): () => void {
   const { background, hub, languages, settingsFor, client, signal } = persona;
   const inOrder = createKeyedMutex();
@@ -223,7 +223,7 @@ export function showThoughts(threads: Threads, persona: PersonaContext): () => v
   return hub.subscribe({}, (event: PersonaEvent) => {
     if (event.type !== 'text' || !event.isThought) return;
     const { guildId } = event;
-    // The thread is for all, not for the member who is answered.
+    // All members read the thread, so it is in the guild's language and not in that of the answered member.
     const inGuild = () => languages.speak({ guildId }, () => show(event, event.content));
     background.run('showing a thought', () => inOrder.run(event.channelId, inGuild));
   });

@@ -26,21 +26,21 @@ export type ActionOutcome =
   | {
       readonly kind: 'done';
       readonly completed: CompletedAction;
-      /** The repetition that its first text would have been. */
+      /** The repetition that the rewording avoided. */
       readonly insteadOf?: RepetitionPattern | undefined;
     }
-  /** This action has ended; the run continues. */
+  /** The action failed; the run continues. */
   | { readonly kind: 'failed'; readonly completed: CompletedAction }
   | { readonly kind: 'end' }
   | { readonly kind: 'repetition'; readonly pattern: RepetitionPattern }
   | { readonly kind: 'bound'; readonly message: string };
 
-/** With fewer actions there cannot be a loop yet. */
+/** Number of completed actions from which on loops are possible. */
 const LEAST_FOR_LOOPS = 2;
-/** How long the same words to one person count as a repetition; later, they may be said again. */
+/** How long an earlier text to the same person counts as repeated. */
 const LATELY_MS = 10 * 60_000;
 
-/** Executes one action: checks for repetition, gets its result, carries it out, emits its events. @throws when the run was cancelled */
+/** Executes one action: checks for loops, gets its result, checks for repetition, carries it out, emits its events. @throws when the run was cancelled */
 export async function executeAction(
   planned: PlannedAction,
   toolId: string,
@@ -89,7 +89,7 @@ async function perform(planned: PlannedAction, active: ActiveRun): Promise<Actio
   }
 }
 
-/** The text in the plan, if it can still be right; otherwise the model is asked now. */
+/** The result in the plan if it is valid, otherwise one that the model is asked for now. */
 async function resultOf(planned: PlannedAction, active: ActiveRun): Promise<Answer<PreparedAction>> {
   const { action, result } = planned;
   const isEmpty = Object.keys(action.result.shape).length === 0;
@@ -100,8 +100,8 @@ async function resultOf(planned: PlannedAction, active: ActiveRun): Promise<Answ
 }
 
 /**
- * The same in other words, or a remark that it was said already, so that every question is answered. `undefined` when that is a repetition, too, and when the
- * run has said something already.
+ * Asks for the text in other words, or for a remark that it was said already, so that a question does not stay without an answer. `undefined` when the new text
+ * is a repetition, too, or when the run has posted a text before.
  */
 async function reworded(
   planned: PlannedAction,
@@ -144,8 +144,8 @@ function repetitionIn({ words }: PreparedAction, active: ActiveRun): RepetitionP
 }
 
 /**
- * Texts that the persona must not repeat, oldest first: those of this run, and its latest ones to the person it answers; without such a person, all of its
- * texts in the channel.
+ * Texts that the persona must not repeat, oldest first: those of this run and its latest ones to the answered person; without such a person, all of its texts
+ * in the channel.
  */
 function recentTexts({ context, sender, clock }: ActiveRun): readonly string[] {
   const { lines, speaker } = context.run;
@@ -181,7 +181,7 @@ function resultText(outcome: Exclude<ActionOutcome, { kind: 'end' }>): string {
   }
 }
 
-/** Where no model is asked that would notice. @throws CINNABAR_LLM_CANCELLED */
+/** For steps without a request to the model, which would throw. @throws CINNABAR_LLM_CANCELLED */
 export function assertNotCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
 }
@@ -191,13 +191,13 @@ export function isCancelled(error: unknown): boolean {
   return error instanceof CinnabarError && error.code === 'CINNABAR_LLM_CANCELLED';
 }
 
-/** Maximum length of one text. */
+/** Maximum number of messages for one text. */
 const MOST_MESSAGES = 4;
 
-/** Sends one text to a channel. @param onSent called with each of its messages as it has been sent: a later one may fail */
+/** Sends one text to a channel. @param onSent called for each message after it was sent, because a later one may fail */
 export type SendText = (text: string, onSent: (message: Message) => void) => Promise<void>;
 
-/** Answers a turn: the first message is a reply, and only the member who is answered can be pinged. */
+/** Sends the texts of a turn: the first message is a reply, and only the answered member can be pinged. */
 export function answer({ reply, answerLimits }: Pick<Turn, 'reply' | 'answerLimits'>): SendText {
   return async (text, onSent) => {
     for (const { content, files = [] } of messagesOf(text, answerLimits)) onSent(await reply({ content, files }));
@@ -205,14 +205,14 @@ export function answer({ reply, answerLimits }: Pick<Turn, 'reply' | 'answerLimi
 }
 
 interface PostOptions {
-  /** The message that it answers. */
+  /** The message to reply to. */
   readonly replyTo?: string | undefined;
-  /** A name and a picture to send under, through a webhook: the author of the answered message is pinged then. */
+  /** Name and picture for a webhook; the author of the answered message is pinged instead of replied to. */
   readonly profile?: Profile;
   readonly limits?: TextLimits | undefined;
 }
 
-/** Posts without a turn; pings no one when it uses the bot's own name. */
+/** Sends texts without a turn. Pings nobody under the bot's own name. */
 export function post(
   channel: SendableChannels,
   { clock, random }: Pick<PersonaContext, 'clock' | 'random'>,
@@ -235,7 +235,7 @@ export function post(
 const messagesOf = (text: string, { messages, characters }: TextLimits = TEXT_LIMITS) =>
   answerMessages(text, { limits: { characters, messages: Math.min(messages, MOST_MESSAGES) } });
 
-/** Under its own name and picture when the guild wants that; an answer to a slash command always has the bot's name. */
+/** Uses the persona's name and picture if the guild's settings say so; a slash command is always answered under the bot's name. */
 function senderFor({ run, settings }: RunContext, triggered: TriggerContext, persona: PersonaContext): SendText {
   const { channel, trigger, send, sending = (message) => message, limits } = triggered;
   const messageId = 'messageId' in trigger ? trigger.messageId : undefined;
@@ -252,7 +252,7 @@ function senderFor({ run, settings }: RunContext, triggered: TriggerContext, per
 
 export type MessageSender = ReturnType<typeof createMessageSender>;
 
-/** Sends the persona's texts during a run, and adds them to the conversation. */
+/** Sends the texts of a run, and adds them to the conversation. */
 export function createMessageSender(context: RunContext, triggered: TriggerContext, persona: PersonaContext) {
   const { place, self, speaker } = context.run;
   const send = senderFor(context, triggered, persona);
@@ -275,11 +275,11 @@ export function createMessageSender(context: RunContext, triggered: TriggerConte
         await send(text, (message) => void sent.push(message));
         said = text;
       } finally {
-        // The first part was sent, even if a later part failed.
+        // After an error, the parts that were sent still count.
         if (sent.length > 0) await keep(said || sent.map(({ content }) => content).join('\n'), sent);
       }
     },
-    /** The texts so far. */
+    /** The texts that were sent so far. */
     texts,
     messageIds,
   };

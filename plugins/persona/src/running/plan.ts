@@ -17,7 +17,7 @@ const step = z.object({
 /** An action that is planned. */
 type Step = z.output<typeof step>;
 
-/** A planner's answer. Names and results are validated later: an invalid one must not affect the others. */
+/** A planner's answer. Names and results are validated later, so that one invalid action does not affect the others. */
 const planSchema = z.object({
   reasoning: z.string().default('').describe('Why this sequence, in a sentence or two'),
   actions: z.array(step).describe('In the order in which to carry them out; empty to do nothing'),
@@ -25,7 +25,7 @@ const planSchema = z.object({
 });
 type Plan = z.output<typeof planSchema>;
 
-/** Asks the model what to do about the trigger. One call plans several actions, and may contain their results. */
+/** Asks the model for a plan for the trigger. One request plans several actions, and may give their results. */
 const askForPlan = (active: ActiveRun): Promise<Answer<Plan>> =>
   ask(active, 'plan', QUESTIONS[active.context.run.trigger.type]);
 
@@ -57,15 +57,15 @@ const QUESTIONS: Readonly<Record<PersonaTrigger['type'], string>> = {
 export interface PlannedAction {
   readonly action: Action;
   readonly context: string;
-  /** From the plan; validated when the action's turn comes. */
+  /** As the plan gives it; validated when the action is executed. */
   readonly result: unknown;
 }
 
 interface Sequence {
   readonly planned: readonly PlannedAction[];
-  /** Names without an action. */
+  /** Names in the plan that no action has. */
   readonly dropped: readonly string[];
-  /** How many were left out because there were too many. */
+  /** Number of actions left out because of the limit. */
   readonly surplus: number;
 }
 
@@ -73,8 +73,8 @@ const MAX_NAMED = 5;
 const MAX_CONTEXT = 2_000;
 
 /**
- * The actions of a plan: sequences expanded, unknown names removed, no more than `most`, nothing after the end, each action after its dependencies.
- * @param completed names of what has been carried out already
+ * The actions of a plan: chains expanded, unknown names removed, at most `most` actions, none after the end, each after its dependencies.
+ * @param completed names of actions that were executed before
  */
 export function toSequence(
   steps: readonly Step[],
@@ -110,7 +110,7 @@ function untilEnd(planned: readonly PlannedAction[]): readonly PlannedAction[] {
   return end < 0 ? planned : planned.slice(0, end + 1);
 }
 
-/** Stable: an action moves back only as far as necessary. For circular dependencies the plan's order is kept. */
+/** Orders actions after their dependencies; an action moves back only as far as necessary. Circular dependencies keep the plan's order. */
 function inOrder(planned: readonly PlannedAction[], completed: readonly string[]): readonly PlannedAction[] {
   const ordered: PlannedAction[] = [];
   const done = new Set(completed);
@@ -150,14 +150,14 @@ const MOST_REASONING = 1_000;
 /** How far a plan has been executed. */
 interface PlanExecution {
   queue: readonly PlannedAction[];
-  /** Whether the plan may be extended, and how often that was asked. */
+  /** Whether the plan may be extended, and how many times the model was asked. */
   extensible: boolean;
   checks: number;
-  /** An action had an unpredictable result: texts that the plan contains for later actions are invalid. */
+  /** An action had an unpredictable result, so results in the plan for later actions are invalid. */
   stale: boolean;
-  /** It wanted to speak and could not. */
+  /** The last text that the persona tried to say failed. */
   wordless: boolean;
-  /** The repetition that was prevented. */
+  /** The repetition that ended the run. */
   repeated: RepetitionPattern | undefined;
 }
 
@@ -165,8 +165,8 @@ interface PlanExecution {
 type Stop = 'bound' | 'end' | 'repetition';
 
 /**
- * Plans, then executes action by action, extending the plan where it wants that. Always ends: every round counts against a bound.
- * Resolves with a sentence for the person who was to be answered, where the persona wanted to speak or plan and could not.
+ * Plans, then executes action by action, and asks for extensions that the plan announces. Always ends, because every round counts against a limit. Resolves
+ * with a sentence for the answered person when the persona could not plan or speak.
  */
 export async function executePlan(active: ActiveRun): Promise<string | undefined> {
   const { events, sender } = active;
@@ -208,7 +208,7 @@ async function executeNext(execution: PlanExecution, active: ActiveRun): Promise
   const stops = outcomes.map((outcome, index) => recordOutcome(outcome, batch[index], execution, active));
   const stop = stops.find((one) => one !== undefined);
   if (stop === 'repetition' && execution.repeated?.kind === 'loop' && sender.texts.length === 0) {
-    // A loop must not leave a question without an answer.
+    // After a loop, only planned texts are left, so that a question gets an answer.
     const speech = execution.queue.slice(batch.length).filter(({ action }) => action.kind === 'speech');
     if (speech.length === 0) return stop;
     Object.assign(execution, { queue: speech, extensible: false });
@@ -222,7 +222,7 @@ async function executeNext(execution: PlanExecution, active: ActiveRun): Promise
   return undefined;
 }
 
-/** Executes one action, or several at the same time; their events come one action after another. @throws when the run was cancelled */
+/** Executes one action, or several concurrently; the events are emitted one action after another. @throws when the run was cancelled */
 async function executeBatch(batch: readonly PlannedAction[], active: ActiveRun): Promise<readonly ActionOutcome[]> {
   const { events, completed } = active;
   const all = batch.map((planned, index) => {
@@ -266,18 +266,18 @@ function recordOutcome(
   }
 }
 
-/** The plan had no text for the thought: texts for later actions were written without it. */
+/** Whether the plan had no text for a thought: then its texts for later actions do not consider the thought. */
 function isNewThought(planned: PlannedAction | undefined): boolean {
   return planned?.action.kind === 'thought' && (planned.result === undefined || planned.result === null);
 }
 
-/** Asks whether the plan should be extended, if that is still allowed. */
+/** Asks the model for an extension, within the limit of extensions. */
 async function extend(execution: PlanExecution, active: ActiveRun): Promise<void> {
   const { context, events } = active;
   if (!execution.extensible || execution.checks >= context.settings.maxExtensions) return;
   execution.checks += 1;
   const answer = await askForExtension(active);
-  // Without an answer, the existing plan continues as far as its results are known.
+  // Without an answer, the rest of the plan is executed.
   execution.extensible = answer.kind === 'answer' && answer.value.can_extend;
   if (answer.kind === 'malformed')
     events.system('plan_refused', t('an extension: {detail}', { detail: answer.detail }));
@@ -294,7 +294,7 @@ async function extend(execution: PlanExecution, active: ActiveRun): Promise<void
 
 function sequence({ actions }: Plan, { repertoire, context, completed, events }: ActiveRun): readonly PlannedAction[] {
   const done = completed.map(({ action }) => action);
-  // One more than fits: a plan that is too long reaches the bound, and an event says so.
+  // One more than the limit, so that a plan that is too long is noticed and leads to an event.
   const most = context.settings.maxActions + 1;
   const { planned, dropped, surplus } = toSequence(actions, repertoire, most, done);
   for (const name of dropped)
@@ -303,7 +303,7 @@ function sequence({ actions }: Plan, { repertoire, context, completed, events }:
   return planned;
 }
 
-/** For the person who was to be answered, when everything left to say was a repetition: silence would be no answer. */
+/** The sentence for the answered person when all remaining texts were repetitions. */
 function repetitionNotice(execution: PlanExecution, { context }: ActiveRun): string | undefined {
   const { repeated, extensible } = execution;
   if (repeated === undefined) return undefined;

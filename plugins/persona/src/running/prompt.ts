@@ -24,8 +24,8 @@ import { type State, visibleTo } from '../state/state.js';
 import { type Attachments, happening, type RunContext, type TriggerContext } from './run-context.js';
 
 /**
- * The system prompt, in the persona's own voice. A length of about 230 words has worked well: a character, a few prohibitions, and permission to be silent.
- * Everything particular to one persona is data, and belongs to the situation.
+ * The system prompt, from the persona's point of view. About 230 words have worked well: a character, a few prohibitions, and permission to be silent. The data
+ * of one persona is in the situation instead.
  */
 function personaPrompt(self: string): string {
   return [
@@ -50,7 +50,7 @@ export interface Repertoire {
   readonly tools: readonly ToolInfo[];
 }
 
-/** The planner's instructions; the same for everyone who may use the same tools, so that providers can cache them. */
+/** The planner's instructions. They are the same for everyone who may use the same tools, so that providers can cache them. */
 export function planningPrompt(self: string, { actions, chains, tools }: Repertoire): string {
   return [
     personaPrompt(self),
@@ -69,7 +69,7 @@ export function planningPrompt(self: string, { actions, chains, tools }: Reperto
   ].join('\n\n');
 }
 
-/** The planner's list of actions: each with the context that it needs and the format of its result. */
+/** The planner's list of actions: for each the context that it needs and the format of its result. */
 function planningGuidance(actions: readonly Action[], chains: readonly PersonaChain[]): string {
   const names = new Set(actions.map(({ name }) => name));
   const lines = actions.flatMap(({ name, description, contextNeeded, result, after }) => [
@@ -86,11 +86,11 @@ function planningGuidance(actions: readonly Action[], chains: readonly PersonaCh
   return [...lines, ...(more.length === 0 ? [] : ['Chains, each one name for several actions:', ...more])].join('\n');
 }
 
-/** Maximum length of one tool's description, and of its parameters: external servers may write anything. */
+/** Maximum length of one tool's description and of its parameters, since those of external servers are not limited. */
 const LONGEST_DESCRIPTION = 600;
 const LONGEST_PARAMETERS = 4_000;
 
-/** The tools for `USE_TOOL`, a JSON object each: what a description says is data, on its own line, and never stands at the margin. */
+/** The tools for `USE_TOOL`, one JSON object per line: a description is data, and cannot begin a line of the prompt. */
 function toolGuidance(tools: readonly ToolInfo[]): string {
   return tools.map((tool) => `- ${inert(dataOf(tool))}`).join('\n');
 }
@@ -132,7 +132,7 @@ function kindOf({ type, anyOf, enum: values }: z.output<typeof FIELD>): string {
   return types.map((one) => (typeof one === 'string' ? one : 'value')).join(' | ');
 }
 
-/** The state as its persona reads it. In cards `{{char}}` is the character, and `{{user}}` the person it talks to. */
+/** The state in the words of the prompt. In cards, `{{char}}` stands for the character and `{{user}}` for the person it talks to. */
 function describeState(
   state: State,
   { self, speaker, audience }: RunContext['run'],
@@ -160,7 +160,7 @@ function describeState(
   return Object.fromEntries(Object.entries(written).filter(([, value]) => value.length > 0));
 }
 
-/** Writes everything particular to a moment of the run, from the current state: blocks of data, and the question last. */
+/** Writes the part of the prompt that changes during a run, from the current state: blocks of data, and the question last. */
 export function createPromptContext(
   { run, settings, place, earlier, recalled, lore, attachments }: RunContext,
   { actor, before = [] }: TriggerContext,
@@ -169,7 +169,7 @@ export function createPromptContext(
 ): (question: string) => Promise<string> {
   const { self, names, lines, trigger, botId, reflection } = run;
   const withSelf = new Map([...names, [botId, self]]);
-  // Without a request, its text is for everyone there.
+  // Without a requesting member, all readers of the channel are the audience.
   const mayShow = async (sources: readonly ToolSource[] | undefined) =>
     actor === undefined ? provenance.mayTell(sources, place) : provenance.mayShow(sources, [actor]);
   const statusOf = async (callId: string) => outcomeText(await ledger.get(callId), mayShow);
@@ -193,7 +193,7 @@ export function createPromptContext(
   };
 }
 
-/** The message that was replied to, and what was attached. */
+/** The message that was replied to, and attached texts. */
 function describeAttachments({ replied, texts }: Attachments, names: ReadonlyMap<string, string>) {
   const from = replied === undefined ? undefined : (names.get(replied.userId) ?? replied.name);
   return {
@@ -214,8 +214,8 @@ function describeMemory({ memory }: Recalled, names: ReadonlyMap<string, string>
 }
 
 /**
- * The state of a call that had to wait, from the host's ledger.
- * @param mayShow whether content from there may be shown to the person who is answered now
+ * The state of a deferred call, from the host's ledger.
+ * @param mayShow whether content from these sources may be shown to the answered person
  */
 async function outcomeText(
   entry: LedgerEntry | undefined,
@@ -242,10 +242,10 @@ async function outcomeText(
   }
 }
 
-/** The result of a question to the model. Failures of the provider are thrown. */
+/** The result of a request to the model. Errors of the provider are thrown. */
 export type Answer<T> =
   | { readonly kind: 'answer'; readonly value: T }
-  /** Also after it was asked to repair it. */
+  /** The answer did not fit the schema, also after one repair. */
   | { readonly kind: 'malformed'; readonly detail: string }
   | { readonly kind: 'bound'; readonly message: string };
 
@@ -254,21 +254,21 @@ interface Question<S extends z.ZodObject> {
   readonly name: string;
   readonly schema: S;
   readonly system: string;
-  /** Everything that is particular to this moment. */
+  /** Everything that changes during a run. */
   readonly prompt: string;
-  /** To be looked at beside it. */
+  /** Images to send with the prompt. */
   readonly images?: readonly ImageContent[];
 }
 
 export type Ask = <S extends z.ZodObject>(question: Question<S>) => Promise<Answer<z.output<S>>>;
 
-/** The participant that everything comes from. */
+/** The participant in whose name the prompt is sent. */
 const SITUATION = 'Situation';
 
-/** Asks for structured output, within the run's bounds; an answer that does not fit may be repaired once. */
+/** Sends requests for structured output, within the run's limits. An answer that does not fit the schema is repaired once. */
 export function createAsk({ run, charge, settings }: RunContext, bounds: Bounds, llm: Llm): Ask {
   const { self, signal } = run;
-  // Under its own name, it would count as the persona's own text.
+  // Under the persona's name, the prompt would count as the persona's own text.
   const participant = likenessOf(self) === likenessOf(SITUATION) ? 'Scene' : SITUATION;
   const once = async <S extends z.ZodObject>(question: Question<S>, repair: string): Promise<Answer<z.output<S>>> => {
     const refusal = bounds.callRefusal();
@@ -317,7 +317,7 @@ export function createBounds(limits: Limits, clock: Pick<Clock, 'now'>) {
   let calls = 0;
   let tokens = 0;
   return {
-    /** The bound that no other call to the model would keep, in words. */
+    /** The limit that another request would exceed, as a sentence; `undefined` within the limits. */
     callRefusal(): string | undefined {
       if (calls >= limits.maxCalls)
         return t('{count} calls of the language model are the limit for one run', { count: limits.maxCalls });
@@ -325,7 +325,7 @@ export function createBounds(limits: Limits, clock: Pick<Clock, 'now'>) {
       if (clock.now() - startedAt >= limits.maxSeconds * 1_000) return timeUp(limits);
       return undefined;
     },
-    /** A call is made: counted before it is known how it ends. */
+    /** Counts a request when it is sent, so that a failed one counts, too. */
     countCall(): void {
       calls += 1;
     },

@@ -2,8 +2,8 @@ import { type CompletedAction, t } from '@cinnabar/sdk';
 import { differencesOf, wordsOf } from '../memory/words.js';
 
 /**
- * `exact`: the same words; `template`: the same sentence with other words in its slots; `paraphrase`: the same words in another order;
- * `loop`: the same action for the same purpose, or actions that go round in a circle.
+ * `exact`: the same words; `template`: the same sentence with other words in some places; `paraphrase`: the same words in another order; `loop`: the same
+ * action for the same purpose, or actions that alternate.
  */
 export interface RepetitionPattern {
   readonly kind: 'exact' | 'template' | 'paraphrase' | 'loop';
@@ -30,15 +30,15 @@ function wordingOf(text: string): Wording {
   return { text, words, distinct: new Set(words), numbers: words.filter(hasDigit).join(' ') };
 }
 
-/** Texts this short are repeated normally: "Thanks!", "good night everyone". In words. */
+/** Maximum number of words of texts that may be repeated: "Thanks!", "good night everyone". */
 const SHORT = 3;
-/** How far back counts as having just said it, in messages. */
+/** Number of earlier texts that are compared. */
 const RECENTLY_SAID = 20;
 
 /**
- * Finds what a text repeats, before it is sent. Pure, and bounded in time whatever the texts are.
- * @param said what was lately said to the same person, oldest first: the last twenty count
- * @param trigger what the text answers: with words of another question, the same sentence is another answer
+ * Finds what a text repeats, before it is sent. Pure; its time is limited for texts of any length.
+ * @param said the latest texts to the same person, oldest first: the last twenty are compared
+ * @param trigger the text that is answered: the same sentence with words of another question is another answer
  */
 export function repeatedSpeech(text: string, said: readonly string[], trigger: string): RepetitionPattern | undefined {
   const mine = wordingOf(text);
@@ -65,7 +65,7 @@ export function repeatedSpeech(text: string, said: readonly string[], trigger: s
 const isSame = (one: Wording, other: Wording): boolean =>
   one.words.length > 0 && one.words.join(' ') === other.words.join(' ');
 
-/** Words that stay, and how much of the longer text they make up: "Nice to see you, ___! How was your ___?" */
+/** Minimum number of equal words, and their minimum share of the longer text: "Nice to see you, ___! How was your ___?" */
 const LEAST_FIXED = 5;
 const FIXED = 0.65;
 const LONGEST_SLOT = 4;
@@ -88,7 +88,7 @@ function isSameTemplate(one: Wording, other: Wording, asked: ReadonlySet<string>
 const LEAST_DISTINCT = 6;
 const SAME_WORDS = 0.7;
 
-/** Whether both have the same words in any order. Different numbers make a difference, and so do words that were asked for. */
+/** Whether both have the same words in any order. Different numbers, or different words of the question, make another text. */
 function isParaphrase(one: Wording, other: Wording, asked: ReadonlySet<string> = new Set()): boolean {
   if (one.numbers !== other.numbers || Math.min(one.distinct.size, other.distinct.size) < LEAST_DISTINCT) return false;
   if ([...one.distinct].some((word) => asked.has(word) && !other.distinct.has(word))) return false;
@@ -98,8 +98,7 @@ function isParaphrase(one: Wording, other: Wording, asked: ReadonlySet<string> =
 const SAME_ORDER = 0.8;
 
 /**
- * Whether the difference is one word inserted into or removed from a sentence: in every language this may negate it. At the beginning or end such a word is
- * only a filler.
+ * Whether one word was inserted into a sentence or removed from it, which may negate it in any language. At the beginning or end, such a word is only a filler.
  */
 function isTurned({ words }: Wording, { words: others }: Wording): boolean {
   const slots = slotsOf(words, others);
@@ -125,16 +124,16 @@ function slotsOf(one: readonly string[], other: readonly string[]) {
   }));
 }
 
-/** An action, and what the planner wanted it to focus on. */
+/** An action, and the focus that the planner gave it. */
 type Purpose = Pick<CompletedAction, 'action' | 'context'>;
 
-/** Earlier actions do not count as a loop any more. */
+/** Number of latest actions that are searched for loops. */
 const RECENT_ACTIONS = 5;
-/** This many actions of a kind in a row are a loop, unless each has another purpose. */
+/** Number of consecutive actions of a kind that count as a loop, unless their purposes differ. */
 const RUN = 3;
 const ALIKE = 0.5;
 
-/** Finds a loop before an action is carried out: it was just done for the same purpose, or a run of its kind, or two actions that take turns. */
+/** Finds a loop before an action is carried out: the same action for the same purpose, too many of a kind in a row, or two actions that alternate. */
 export function actionLoop(completed: readonly Purpose[], proposed: Purpose): RepetitionPattern | undefined {
   const recent = completed.slice(-RECENT_ACTIONS);
   const same = recent.findLast((past) => past.action === proposed.action && isSamePurpose(past, proposed));
@@ -162,14 +161,14 @@ const loop = (sentence: string, { action, context }: Purpose): RepetitionPattern
   earlier: context || action,
 });
 
-/** In nearly the same words. Without a purpose, nothing can be decided. */
+/** Whether the purposes have nearly the same words; `false` without a purpose. */
 function isSamePurpose({ context }: Purpose, { context: wanted }: Purpose): boolean {
   if (context.trim() === '' || wanted.trim() === '') return false;
   const [one, other] = [wordingOf(context), wordingOf(wanted)];
   return context.trim() === wanted.trim() || isSame(one, other) || isParaphrase(one, other);
 }
 
-/** The same action, and about the same purpose as far as one is given. */
+/** The same action, and about the same purpose if both have one. */
 function isAgain(one: Purpose, other: Purpose): boolean {
   if (one.action !== other.action) return false;
   if (one.context.trim() === '' || other.context.trim() === '') return true;

@@ -39,23 +39,23 @@ import type { Recall, Recalled, ReflectionState, Visibility } from '../memory/ty
 import { hasBook } from '../state/persona-store.js';
 import type { SendText } from './execute-action.js';
 
-/** The reason for a run, and the means to react. */
+/** What led to a run, and how to answer. */
 export interface TriggerContext {
   readonly trigger: PersonaTrigger;
   readonly channel: SendableChannels;
   readonly guildId: string | null;
-  /** The member for whom tools are used; `undefined` when the persona acts without a request. */
+  /** The member with whose rights tools are used; `undefined` for an unasked run. */
   readonly actor: Actor | undefined;
   readonly tools: readonly ToolInfo[];
   readonly send: SendText;
-  /** `sending` of the answered turn, for texts that are sent without its `reply`. */
+  /** `sending` of the answered turn, for texts that do not go through its `reply`. */
   readonly sending?: Turn['sending'];
-  /** How long an answer may be before it becomes a file. */
+  /** Limits above which an answer becomes a file. */
   readonly limits?: TextLimits | undefined;
   /** The message that is answered. */
   readonly message: Message | null;
   readonly reflection?: ReflectionState | undefined;
-  /** Actions that an earlier run has completed for the same message, while a tool call had to wait. */
+  /** Actions that the run which made the deferred tool call had completed. */
   readonly before?: readonly CompletedAction[];
   readonly signal: AbortSignal;
 }
@@ -75,7 +75,7 @@ function speakerIn(trigger: PersonaTrigger): PersonaContact | undefined {
   }
 }
 
-/** The trigger with the names by which people are called in the conversation. */
+/** The trigger with people's names as in the conversation. */
 function withNamesOf(trigger: PersonaTrigger, names: ReadonlyMap<string, string>): PersonaTrigger {
   const named = (contact: PersonaContact) => ({ ...contact, name: names.get(contact.userId) ?? contact.name });
   switch (trigger.type) {
@@ -168,7 +168,7 @@ function inputText(text: string, message: Message | null): string {
   return message !== null && message.attachments.size > 0 ? '' : '[calls me without a word]';
 }
 
-/** The values that stay the same during a run. */
+/** Values that do not change during a run. */
 export interface RunContext {
   /** The account that is charged. */
   readonly charge: WorkCharge;
@@ -181,16 +181,16 @@ export interface RunContext {
   readonly lore: readonly string[];
   /** The attachments of the answered message, and of the message that it replies to. */
   readonly attachments: Attachments;
-  /** The context of every action; its focus is in the plan. */
+  /** The run as actions receive it, without the parts that differ for each action. */
   readonly run: Omit<TurnRun, 'context' | 'completed' | 'say' | 'noteMemory' | 'noteCall'>;
 }
 
 const MOST_QUERY = 1_000;
-/** Memories of what was said, and of the speaker. */
+/** Number of memories for the message, and for its speaker. */
 const RELEVANT = 6;
 const OF_SPEAKER = 4;
 const LORE_MS = 2_000;
-/** Number of lines that are searched for keys of the card's book. */
+/** Number of latest lines that are searched for keys of the card's book. */
 const LATEST = 6;
 
 /** Reads the conversation, the state and the memories. */
@@ -255,7 +255,7 @@ export async function readRunContext(
   };
 }
 
-/** Memories related to the message, and important ones about the speaker, however few these are. */
+/** Memories related to the message, and the most important ones about the speaker even if the message is not about them. */
 async function recall(about: Recall, { memories }: PersonaContext): Promise<readonly Recalled[]> {
   const { place, askedBy, signal } = about;
   const relevant = await memories.retrieve({ ...about, limit: RELEVANT });
@@ -265,7 +265,7 @@ async function recall(about: Recall, { memories }: PersonaContext): Promise<read
   return [...relevant, ...theirs.filter(({ memory }) => !known.has(memory.id))];
 }
 
-/** A book that cannot be read in time is left out: the turn goes on without it. */
+/** Entries of the card's book. None if it cannot be read in time: the turn continues without them. */
 async function loreFor(
   place: PersonaPlace,
   texts: readonly string[],
@@ -284,13 +284,13 @@ async function loreFor(
   }
 }
 
-/** The name of a persona without its own name: the bot's. */
+/** The persona's name, by default the bot's. */
 export function selfName(own: string, channel: SendableChannels): string {
   const bot = channel.isDMBased() ? undefined : channel.guild.members.me?.displayName;
   return sanitizeName(own) || sanitizeName(bot ?? channel.client.user.displayName) || 'the bot';
 }
 
-/** Messages that every member may read are visible in the whole guild. */
+/** The visibility of memories from a channel: `guild` if every member may read it. */
 function visibilityOf(channel: SendableChannels): Visibility {
   if (channel.isDMBased()) return 'dm';
   const { ViewChannel, ReadMessageHistory, Connect } = PermissionFlagsBits;
@@ -310,7 +310,7 @@ export interface Attachments {
 const MOST_IMAGES = 4;
 const MOST_IMAGE_BYTES = 5_000_000;
 const MOST_TEXTS = 3;
-/** Of each, from its beginning. */
+/** Maximum length of each, from its beginning. */
 const MOST_TEXT_BYTES = 8_000;
 const MOST_REPLIED = 1_500;
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
@@ -362,7 +362,7 @@ async function readAttachments(
   };
 }
 
-/** Notices and dot messages are for people only. */
+/** The message that was replied to, unless it is a notice or an aside that starts with a full stop. */
 async function repliedTo(message: Message, log: Logger): Promise<Message | undefined> {
   try {
     const replied = await message.fetchReference();

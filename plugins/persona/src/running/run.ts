@@ -36,46 +36,46 @@ import {
   userInput,
 } from './run-context.js';
 
-/** A run in progress: what its steps work with. */
+/** A run in progress, as its steps use it. */
 export interface ActiveRun extends Pick<PersonaContext, 'clock' | 'log'> {
   readonly context: RunContext;
   readonly repertoire: Repertoire;
   readonly bounds: Bounds;
-  /** Asks the model, without the images that are attached to what is answered. */
+  /** Sends a request to the model; images of the answered message only if the question contains them. */
   readonly ask: Ask;
-  /** The persona's instructions. */
+  /** The system prompt. */
   readonly system: string;
-  /** Everything particular to this moment, with a question at its end. */
+  /** The data of this moment, with a question at its end. */
   prompt(question: string): Promise<string>;
   readonly events: RunEvents;
   readonly sender: MessageSender;
-  /** Grows as actions are completed. */
+  /** The actions completed so far. */
   readonly completed: CompletedAction[];
-  /** Memories that were used, added or set aside. */
+  /** Memories that were in the prompt, added or set aside. */
   readonly memoryIds: Set<string>;
-  /** The members of whom it added or set aside memories. */
+  /** Subjects and speakers of memories that were added or set aside. */
   readonly userIds: Set<string>;
   /** Tool calls so far, for the receipt. */
   readonly calls: { readonly name: string; readonly outcome: string }[];
-  /** The parameters of every action apart from its focus. */
+  /** The parameters of every action, without its focus. */
   readonly turn: Omit<TurnRun, 'context' | 'completed'>;
 }
 
 /** How a run ended, for its caller. */
 interface RunEnd {
   readonly spoke: boolean;
-  /** For the person who was to be answered but got no text, when that was not the persona's choice. */
+  /** A sentence for the answered person who got no text although the persona wanted to answer. */
   readonly refusal: string | undefined;
 }
 
-/** Answers a turn, or stays silent. @throws UserError, or an error of the language model, for `ai` to show */
+/** Answers a turn, or stays silent. @throws UserError, or an error of the language model, which `ai` shows */
 export async function respond(turn: Turn, persona: PersonaContext): Promise<void> {
   const { conversations, clock, log, tools } = persona;
   const { channel, actor, message, user, signal, answerLimits: limits } = turn;
   const trigger: PersonaTrigger = userInput(turn, clock.now());
   await conversations.add(channel.id, [lineOfTurn(turn, clock.now())]);
   const { guildId } = actor;
-  // A bot gets no tools: people may be speaking through it.
+  // A bot gets no tools, because people may write through it.
   const offered = user.bot ? [] : await tools.offered(actor);
   const { sending } = turn;
   const triggered = {
@@ -105,8 +105,8 @@ export async function respond(turn: Turn, persona: PersonaContext): Promise<void
 }
 
 /**
- * Runs a persona once: reads what it knows, plans, acts, keeps what came of it.
- * @throws UserError without a model or budget, and errors of the language model before anything was said
+ * Runs a persona once: reads its context, plans, acts, stores the results.
+ * @throws UserError without a model or budget, and errors of the language model before a text was sent
  */
 export async function runPersona(triggered: TriggerContext, persona: PersonaContext): Promise<RunEnd> {
   const { llm, runs, clock, signal } = persona;
@@ -127,7 +127,7 @@ export async function runPersona(triggered: TriggerContext, persona: PersonaCont
       return await runWith(context, triggered, llm, deadline, persona);
     } finally {
       deadline.end();
-      // When a run is interrupted, no reservation stays either.
+      // Also releases the reservation of an interrupted run.
       await llm.finishWork(charge);
     }
   });
@@ -200,7 +200,7 @@ function start(context: RunContext, triggered: TriggerContext, llm: Llm, persona
   };
 }
 
-/** Completed actions stay; the error becomes an event, or is thrown for the caller to show. */
+/** Ends a run after an error. Completed actions stay. The error becomes an event; it is thrown, for the caller to show, if no text was sent. */
 function brokenOff(
   error: unknown,
   { events, sender, context }: ActiveRun,
@@ -218,7 +218,7 @@ function brokenOff(
   return { spoke, refusal: undefined };
 }
 
-/** A run is one piece of work. A run without a member is charged to the bot. */
+/** The account of a run: one unit of work, charged to the member, otherwise to the bot. */
 function chargeFor(
   { actor, channel, guildId, trigger }: TriggerContext,
   { client, random }: Pick<PersonaContext, 'client' | 'random'>,
@@ -231,7 +231,7 @@ function chargeFor(
   };
 }
 
-/** Stores the results of a run: the minutes, the receipt, the trace. Failures are logged; sent messages stay. */
+/** Stores the summaries, the receipt and the trace of a run. Errors are logged; sent messages stay. */
 async function afterRun(active: ActiveRun, persona: PersonaContext): Promise<void> {
   const { context, events, memoryIds, userIds } = active;
   const { author, place, signal, sessionId } = context.run;
@@ -255,7 +255,7 @@ async function afterRun(active: ActiveRun, persona: PersonaContext): Promise<voi
       memoryIds: [...memoryIds],
       events: events.events,
     });
-    // From now on, edits and deletions also change the trace; those during the run could not.
+    // From here on, edits and deletions also change the trace. They did not during the run, so a run whose messages have changed loses its trace.
     if (!(await isAsRead(context, persona))) await traces.forgetRun(channelId, sessionId);
   });
 }

@@ -31,14 +31,14 @@ export interface PersonaCollections {
   readonly channelPersonas: Collection<StoredPersona, 'channel'>;
 }
 
-/** The user who changes a persona, and the session. */
+/** The author of a change, and its session. */
 export interface Author {
-  /** Changes of one session are undone together. */
+  /** One undo reverts all changes of a session. */
   readonly sessionId: string;
   readonly userId: string | null;
-  /** The only channel that may know of it; `null`: every channel. */
+  /** The only channel in which the change may be shown; `null`: every channel. */
   readonly channelId: string | null;
-  /** The message that led to it; `undefined` for a command. */
+  /** The message that led to the change; `undefined` for a command. */
   readonly messageId?: string | null;
 }
 
@@ -64,7 +64,7 @@ export function createPersonaStore(
   collections: PersonaCollections,
   { client, clock, conversations, memories, provenance, settingsFor }: Services,
 ) {
-  /** The owner of the persona of a place: the guild, or a channel. A thread has its parent's. */
+  /** Where the persona of a place is stored: the guild, or a channel. A thread uses its parent's. */
   const home = async ({ guildId, channelId }: PersonaPlace): Promise<Home> => {
     if (guildId !== null && (await settingsFor(guildId)).scope === 'guild') return { kind: 'guild', id: guildId };
     const channel = client.channels.cache.get(channelId);
@@ -74,12 +74,12 @@ export function createPersonaStore(
     const { kind, id } = await home(place);
     return kind === 'guild' ? collections.guildPersonas.of(id) : collections.channelPersonas.of(id);
   };
-  /** Decides what of the state may be known there. */
+  /** The audience of a place, which decides which parts of the state may be used there. */
   const audienceAt = (place: PersonaPlace): PersonaPlace & Audience => ({
     ...place,
     isOpen: (channelId) => provenance.mayTell([{ guildId: place.guildId, channelId, messageIds: [] }], place),
   });
-  /** Where the persona of a place remembers. */
+  /** The place of the persona's memories. */
   const memoryPlace = async (place: PersonaPlace): Promise<MemoryPlace> => {
     const { kind, id } = await home(place);
     return { ...audienceAt(place), mind: kind === 'guild' ? 'guild' : id };
@@ -102,13 +102,13 @@ export function createPersonaStore(
       draft.version += 1;
     });
 
-  /** Reverts the changes of a revision to memories and conversations. Resolves with a description, if it may be shown there. */
+  /** Reverts the changes of a revision to memories and conversations. Resolves with descriptions for people. */
   const undoMemories = async (place: PersonaPlace, latest: Revision | undefined): Promise<readonly string[]> => {
     const what: string[] = [];
-    // Memories first: reverting one twice does no harm, omitting it would.
+    // Before the state's revision is removed: after a crash in between, the undo can be repeated without harm.
     for (const { id, channelId, kind } of latest?.memories.toReversed() ?? []) {
       const there = await memoryPlace({ ...place, channelId });
-      // In words only where it may be known here; not at all when it was deleted meanwhile.
+      // The text only where it may be known; nothing if it was deleted meanwhile.
       const memory = await memories.find(await memoryPlace(place), id);
       const done = await (kind === 'added' ? memories.retract(there, id) : memories.restore(there, id));
       if (Number(done) > 0) {
@@ -124,7 +124,7 @@ export function createPersonaStore(
 
   return {
     home,
-    /** Its value in that place. */
+    /** The persona's state as it applies in the place. */
     async read(place: PersonaPlace): Promise<StoredPersona> {
       const stored = await (await documentOf(place)).get();
       const { moodHours } = await settingsFor(place.guildId);
@@ -132,7 +132,7 @@ export function createPersonaStore(
     },
     audienceAt,
     memoryPlace,
-    /** Changes it; written when it resolves. When `change` throws, nothing is. @param what in words: "mood: glad (6)" */
+    /** Changes the state; stored when it resolves. Stores nothing when `change` throws. @param what the change in words: "mood: glad (6)" */
     async change(
       place: PersonaPlace,
       author: Author,
@@ -149,12 +149,12 @@ export function createPersonaStore(
       );
       return { ...stored, state: stateIn(stored.state, audienceAt(place)) };
     },
-    /** Records changes of memories, so that they can be undone together with others. */
+    /** Records a change of memories in the history, so that undo reverts it, too. */
     async note(place: PersonaPlace, author: Author, change: MemoryChange): Promise<void> {
       // The text of a memory is stored only with the memories, so that it can be deleted there.
       await revise(place, author, '', (_draft, revision) => void revision.memories.push(change));
     },
-    /** Records what a reset has set aside, so that it can be restored. */
+    /** Records what a reset has set aside, so that undo restores it. */
     async noteReset(
       place: PersonaPlace,
       author: Author,
@@ -172,7 +172,7 @@ export function createPersonaStore(
         }
       });
     },
-    /** Reverts the latest revision, including its changes of memories. Resolves with a description for people; `undefined` when there is none. */
+    /** Reverts the latest revision, including its changes of memories. Resolves with descriptions for people; `undefined` without a revision. */
     async undo(place: PersonaPlace): Promise<readonly string[] | undefined> {
       const document = await documentOf(place);
       const latest = (await document.get()).history.at(-1);
@@ -204,9 +204,9 @@ export function createPersonaStore(
         dropFreeTexts(draft, isGoneText);
       });
     },
-    /** Deletes it, and all that could be undone. */
+    /** Deletes the persona and its history. */
     wipe: async (place: PersonaPlace): Promise<void> => (await documentOf(place)).delete(),
-    /** Back to a new persona; can be undone. */
+    /** Sets the state of a new persona; undo restores the old one. */
     async reset(place: PersonaPlace, author: Author): Promise<void> {
       await revise(place, author, AS_NEW, (draft) => {
         draft.state = structuredClone(NEW_STATE);
@@ -215,7 +215,7 @@ export function createPersonaStore(
   };
 }
 
-/** The kinds of changes, as they stand before the colon in the history. */
+/** The kinds of changes, which are the words before the colon in the history. */
 const KINDS: ReadonlySet<string> = new Set([
   'created',
   'imported',
@@ -238,7 +238,7 @@ const KINDS: ReadonlySet<string> = new Set([
   'desire abandoned',
 ]);
 
-/** A change of the history, which is kept in English, in the current language: what was set stays in its own words. */
+/** A change of the history, which is stored in English, in the current language. Set values stay as they were written. */
 export function changeText(what: string): string {
   if (RESETS.includes(what)) return translated(what);
   const [, kind = '', text = ''] = /^([a-z ]+): (.*)$/s.exec(what) ?? [];
@@ -251,7 +251,7 @@ export function changeText(what: string): string {
 const HOUR_MS = 3_600_000;
 const LEAST_INTENSITY = 1;
 
-/** A mood gets weaker with the hours, until it is the calm of the beginning. */
+/** A mood weakens over the hours, and finally becomes the default mood. */
 function faded(state: State, halfLifeHours: number, now: number): State {
   const { name, intensity, at } = state.mood;
   if (at === undefined || halfLifeHours === 0 || name === NEW_STATE.mood.name) return state;
@@ -260,7 +260,7 @@ function faded(state: State, halfLifeHours: number, now: number): State {
   return { ...state, mood };
 }
 
-/** The revision that this session has begun, or a new one. */
+/** The revision of the author's session, or a new one. */
 function openRevision(draft: StoredPersona, author: Author, changedIn: string, at: number): Revision {
   const { sessionId, userId, channelId } = author;
   const latest = draft.history.at(-1);
@@ -287,7 +287,7 @@ function changedKeys(before: State, after: State): readonly StateKey[] {
   return keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
 }
 
-/** Within one session, the oldest counts. */
+/** Stores the value before the first change of the session. */
 function keepOld<K extends StateKey>(revision: Revision, before: State, key: K): void {
   if (revision.before[key] === undefined) Object.assign(revision.before, { [key]: before[key] });
 }
@@ -308,10 +308,10 @@ interface CardCollections {
 
 export type CardStore = ReturnType<typeof createCardStore>;
 
-/** Whether what a card held has a book in it, for `lore`. */
+/** Whether the data of an imported card contains a book. */
 export const hasBook = (rest: string) => rest.includes('"character_book"');
 
-/** As far as imports are likely to be undone. */
+/** Number of imported cards that are kept, for undoing imports. */
 const KEPT_CARDS = 4;
 
 export function createCardStore(
@@ -324,14 +324,14 @@ export function createCardStore(
     return kind === 'guild' ? collections.guildCards.of(id) : collections.channelCards.of(id);
   };
   return {
-    /** The additional data of the card from which the persona of that place was imported; empty without a card. */
+    /** The additional data of the card from which the persona of the place was imported; empty without a card. */
     async rest(place: PersonaPlace): Promise<string> {
       const { card } = (await store.read(place)).state;
       if (card === '') return '';
       const { cards } = await (await documentOf(place)).get();
       return cards.find(({ id }) => id === card)?.rest ?? '';
     },
-    /** Keeps it; the id belongs into the state, so that undoing an import finds the card before. */
+    /** Stores additional data. Resolves with its id for the state, so that undoing an import brings back the earlier card's data. */
     async keep(place: PersonaPlace, rest: string): Promise<string> {
       const id = random.id();
       await (await documentOf(place)).update((draft) => {

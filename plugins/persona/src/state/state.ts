@@ -1,24 +1,24 @@
 import { t, UserError, z } from '@cinnabar/sdk/worker';
 import type { Author } from './persona-store.js';
 
-/** The longest texts that are kept; longer ones are cut. */
+/** Maximum lengths of stored texts; longer ones are cut. */
 export const LIMITS = { name: 40, short: 400, description: 6_000, profile: 8_000, items: 20, mood: 60 } as const;
 
 const origin = z.object({
   channelId: z.string(),
-  /** When it is deleted or edited, everything that came from it is removed. */
+  /** When the message is deleted or edited, everything that came from it is removed. */
   messageId: z.string().nullable(),
-  /** Not everyone may read that channel: it may be used only there. */
+  /** Not all members may read the channel; the text may be used in that channel only. */
   isPrivate: z.boolean(),
 });
-/** Where a persona came by something in talk. */
+/** The message and channel from which a persona took something. */
 export type Origin = z.output<typeof origin>;
 
-/** A goal or desire, and whose words led to it. */
+/** A goal or desire, with the user whose message led to it. */
 const item = z.object({
   text: z.string(),
   userId: z.string().nullable(),
-  /** `null`: it was given by command or card. */
+  /** `null`: set by a command or card. */
   origin: origin.nullable().default(null),
 });
 export type Item = z.output<typeof item>;
@@ -29,7 +29,7 @@ const profile = z.object({
   scenario: z.string(),
   greeting: z.string(),
   examples: z.string(),
-  /** `system_prompt` and `post_history_instructions` of a card: wishes of its author, not the host's rules. */
+  /** `system_prompt` and `post_history_instructions` of a card: wishes of its author, which do not override the host's rules. */
   instructions: z.string(),
   closing: z.string(),
 });
@@ -37,11 +37,11 @@ const profile = z.object({
 const mood = z.object({
   name: z.string(),
   intensity: z.number(),
-  /** Since when it has held; what has none does not fade. */
+  /** When it was set, in ms since the epoch. Without a time it does not fade. */
   at: z.number().exactOptional(),
 });
 
-/** Texts of a persona about itself, which it changes over time. */
+/** Texts of a persona about itself that it changes. */
 const FREE_TEXTS = ['mood', 'appearance', 'environment'] as const;
 type FreeText = (typeof FREE_TEXTS)[number];
 
@@ -55,9 +55,9 @@ const shape = z.object({
   goals: z.array(item),
   desires: z.array(item),
   profile,
-  /** The imported card that it is from; empty for one that was made here. */
+  /** The id of the imported card; empty for a persona that was created here. */
   card: z.string(),
-  /** By channel: free texts that came of a private conversation, and hold there alone. */
+  /** By channel: free texts that came from a private conversation and apply in that channel only. */
   apart: z
     .record(
       z.string(),
@@ -65,13 +65,13 @@ const shape = z.object({
         mood: mood.exactOptional(),
         appearance: z.string().exactOptional(),
         environment: z.string().exactOptional(),
-        /** The users whose messages led to it, and the messages. */
+        /** The users whose messages led to these texts, and the messages. */
         userIds: z.array(z.string()),
         messageIds: z.array(z.string()),
       }),
     )
     .optional(),
-  /** The user whose message led to a text that is used everywhere, the message, and the channel unless it was a command. */
+  /** For each free text that applies everywhere: the user whose message led to it, the message, and the channel unless it was a command. */
   origins: z
     .partialRecord(
       z.enum(FREE_TEXTS),
@@ -111,17 +111,17 @@ export type Reset = z.input<typeof reset>;
 
 const revision = z.object({
   at: z.number(),
-  /** All changes of one run are undone together. */
+  /** One undo reverts all changes of a session. */
   sessionId: z.string(),
-  /** The member who changed it by command, or whose words the persona answered; `null`: no one's. */
+  /** The member who gave the command or whom the persona answered; `null` without one. */
   userId: z.string().nullable(),
-  /** The only channel that may know of it; `null`: every channel. */
+  /** The only channel in which the change may be shown; `null`: every channel. */
   channelId: z.string().nullable().default(null),
-  /** Where it was changed; `null`: before this was kept. */
+  /** The channel of the change; `null` for changes from before this was stored. */
   changedIn: z.string().nullable().default(null),
-  /** In English words, of a kind that `changeText` knows: "mood: glad (6)". */
+  /** In English, of a kind that `changeText` can translate: "mood: glad (6)". */
   what: z.array(z.string()),
-  /** The changed parts as they were. */
+  /** The values of the changed parts before. */
   before: shape.partial(),
   memories: z.array(memoryChange),
   /** The data that a reset put aside. */
@@ -140,12 +140,12 @@ export type StoredPersona = z.output<typeof storedPersona>;
 /** Invisible control and format characters, except line feeds and tabs. */
 const HIDDEN = /(?![\n\t\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu;
 
-/** Cleans a text of a model or a person for storage: removes invisible characters and outer white space, and limits the length. */
+/** Cleans a text of a model or a person for storage: removes invisible characters and outer white space, and cuts it. */
 export function tidy(text: string, most: number): string {
   return text.replaceAll('\r\n', '\n').replace(HIDDEN, '').trim().slice(0, most).trim();
 }
 
-/** A text that is not empty when it is tidy; longer ones are cut. */
+/** A text that is not empty after `tidy`. */
 export function tidyText(most: number) {
   return z
     .string()
@@ -155,12 +155,12 @@ export function tidyText(most: number) {
 
 export type Wish = 'goal' | 'desire';
 
-/** Adds a goal or desire. @throws UserError when it is there already, or there are too many */
+/** @throws UserError for an existing goal or desire, or when there are too many */
 export function addItem(items: Item[], given: Given, what: Wish): void {
   const { text, userId, at, origin = null } = given;
   if (visibleTo(items, at).some((item) => sameText(item.text, text)))
     throw new UserError(t('That is a {what, select, goal {goal} other {desire}} already.', { what }));
-  // Items from private conversations elsewhere must not become visible here, not even by counting towards the limit.
+  // Items from private conversations elsewhere are not counted, because that would reveal them.
   if (visibleTo(items, at).length >= LIMITS.items) {
     throw new UserError(
       t(
@@ -179,14 +179,14 @@ interface Given {
   readonly origin?: Origin;
 }
 
-/** The readers of a channel, for whom a state is shown. */
+/** The readers of a channel to whom a state is shown. */
 export interface Audience {
   readonly channelId: string;
   /** Whether everyone who reads here may read that channel now. */
   isOpen(channelId: string): boolean;
 }
 
-/** The items that the audience may know: those from elsewhere only while everyone here may read that channel. */
+/** The items that the audience may know; those from another channel only while everyone here may read it. */
 export function visibleTo(items: readonly Item[], { channelId, isOpen }: Audience): readonly Item[] {
   return items.filter(
     ({ origin }) =>
@@ -194,7 +194,7 @@ export function visibleTo(items: readonly Item[], { channelId, isOpen }: Audienc
   );
 }
 
-/** Removes the one of that text or number (from 1) among those told in the channel, and returns it. @throws UserError when there is none */
+/** Removes and returns the item with that text or number (from 1) among those visible in the channel. @throws UserError without one */
 export function removeItem(items: Item[], named: string, at: Audience, what: Wish): string {
   const told = visibleTo(items, at);
   const item = told[indexOf(told, named.trim())];
@@ -225,10 +225,10 @@ function plain(text: string): string {
 
 type Lists = Pick<Revision['before'], 'goals' | 'desires'>;
 
-/** The history cuts what it tells. */
+/** Number of characters of a text by which the history's entries about it are found. */
 const TOLD = 150;
 
-/** Goals and desires that are kept, as they are and as they were. */
+/** All stored goals and desires, in the state and in its history. */
 export function itemsIn({ state, history }: StoredPersona): readonly Item[] {
   return [state, ...history.map(({ before }) => before)].flatMap(({ goals = [], desires = [] }: Lists) => [
     ...goals,
@@ -236,7 +236,7 @@ export function itemsIn({ state, history }: StoredPersona): readonly Item[] {
   ]);
 }
 
-/** Deletes items for good: from the state, from what can be undone, and from the texts of the history. */
+/** Deletes items from the state, from its history, and from the history's descriptions. */
 export function dropItems(draft: StoredPersona, isGone: (item: Item) => boolean): void {
   const texts = itemsIn(draft)
     .filter(isGone)
@@ -252,7 +252,7 @@ export function dropItems(draft: StoredPersona, isGone: (item: Item) => boolean)
   }
 }
 
-/** The state as it applies in one channel, without free texts from conversations that some readers here may no longer read. */
+/** The state as it applies in one channel, without free texts from channels that not all readers here may read. */
 export function stateIn(state: State, { channelId, isOpen }: Audience): State {
   const {
     userIds: _users,
@@ -268,8 +268,8 @@ export function stateIn(state: State, { channelId, isOpen }: Audience): State {
 }
 
 /**
- * Changes a state as it holds in a channel. Free texts that came of a private conversation are kept for its channel alone; whatever else is
- * changed holds everywhere, and there, too.
+ * Changes a state as it applies in a channel. Changed free texts from a private conversation are stored for that channel only; all other changes apply
+ * everywhere.
  */
 export function changeIn(
   state: State,
@@ -308,7 +308,7 @@ export function changeIn(
   Object.assign(state, draft, { apart, origins });
 }
 
-/** Values set by a command are the same everywhere: they have no conversation as their origin. */
+/** The origin of a changed text. A command has no message and no channel as its origin, so its values apply everywhere. */
 function originOf({ userId, messageId }: Author, channelId: string) {
   return { userId, messageId: messageId ?? null, ...(messageId === undefined ? {} : { channelId }) };
 }
@@ -326,7 +326,7 @@ interface TextOrigin {
   readonly messageId: string | null;
 }
 
-/** Whether there is a free text of such an origin, now or to be brought back. */
+/** Whether the state or its history contains a free text with such an origin. */
 export function hasFreeTexts({ state, history }: StoredPersona, isGone: (origin: TextOrigin) => boolean): boolean {
   return [state, ...history.map(({ before }) => before)].some(
     ({ apart = {}, origins = {} }) =>
@@ -334,7 +334,7 @@ export function hasFreeTexts({ state, history }: StoredPersona, isGone: (origin:
   );
 }
 
-/** Takes free texts of such an origin out for good: what holds becomes as new, and nothing brings it back. */
+/** Deletes free texts with such an origin from the state, where defaults replace them, and from its history. */
 export function dropFreeTexts(draft: StoredPersona, isGone: (origin: TextOrigin) => boolean): void {
   const texts: string[] = [];
   const strip = (part: Revision['before']) => {
@@ -357,7 +357,7 @@ export function dropFreeTexts(draft: StoredPersona, isGone: (origin: TextOrigin)
   Object.assign(draft.state, { ...NEW_STATE, ...state });
   const said = texts.filter((text) => text !== '');
   for (const revision of draft.history) {
-    // The state at an earlier time, without a separate name.
+    // An earlier state may contain the same text without an origin.
     for (const key of FREE_TEXTS) if (said.includes(textOf(revision.before[key]))) delete revision.before[key];
     revision.what = revision.what.filter((what) => !said.some((text) => what.includes(text.slice(0, TOLD))));
   }
