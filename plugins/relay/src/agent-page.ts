@@ -34,7 +34,7 @@ const withChannel = named.extend({ channel: z.string().optional() });
 const withTool = named.extend({ tool: z.string().min(1) });
 const policies = z.enum(['allow', 'confirm']);
 
-/** The identity and grants of an agent, with the actions of `!relay grant`, `ungrant`, `rename`, `move` and `remove`. */
+/** Registers the page of one agent: its identity and grants, with the actions of `!relay grant`, `ungrant`, `rename`, `move` and `remove`. */
 export function registerAgentPage({ page }: Pick<Registrar, 'page'>, relay: Relay): void {
   const { endpoint, identities, rosters, tools } = relay;
   const granting = (actor: Actor, agent: string, by: GrantChange) =>
@@ -344,7 +344,7 @@ function toolBlocks(
   ];
 }
 
-/** Its name, where it answers, and its removal. */
+/** The agent's name, its preferred channels, and its removal. */
 function nameBlocks({ name, avatar, channels }: GuildAgent, isDefault: boolean): readonly WebBlock[] {
   const input = { agent: name };
   return [

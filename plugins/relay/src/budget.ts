@@ -17,7 +17,7 @@ type Day = z.output<typeof days.schema>;
 
 export type Budget = ReturnType<typeof createBudget>;
 
-/** A guild's budgets for a day, by its own time zone. Direct messages have none. */
+/** Limits a guild's usage per day, in its time zone. Direct messages have no budget. */
 export function createBudget({ collections: { days: stored }, settings, services: { clock } }: RelayContext) {
   const dayIn = async (guildId: string) => localDay(clock.now(), (await rulesIn(settings, guildId)).timeZone);
   const startDay = (draft: Day, day: string) => {
@@ -30,7 +30,7 @@ export function createBudget({ collections: { days: stored }, settings, services
   };
   return {
     today,
-    /** A sentence when there is nothing left. */
+    /** A sentence for people when the day's budget is used up; otherwise `undefined`. */
     async refusal(guildId: string | null): Promise<string | undefined> {
       if (guildId === null) return undefined;
       const { dayTurns, dayTokens } = await rulesIn(settings, guildId);
@@ -48,7 +48,7 @@ export function createBudget({ collections: { days: stored }, settings, services
         draft.tokens += tokens;
       });
     },
-    /** Counts a wake-up; `false` when there were enough today. */
+    /** Counts a wake-up against the day's limit; `false` when the limit is reached. */
     async takeWake(guildId: string): Promise<boolean> {
       const { wakesPerDay } = await rulesIn(settings, guildId);
       const day = await dayIn(guildId);

@@ -93,7 +93,7 @@ export interface RelayCore extends RelayStores {
   readonly permissions: AgentPermissions;
 }
 
-/** The same with the queue, for what adds events to it or looks into it. */
+/** The services of a delivery, and the queue, for code that adds events to the queue or reads it. */
 export interface Relay extends RelayCore {
   readonly queue: RelayQueue;
   readonly outages: OutageNotices;

@@ -20,7 +20,7 @@ const schema = z.object({
     .default([]),
 });
 
-/** For the plugin's `collections`. */
+/** To be added to the plugin's `collections`. */
 export const errorCollections = { errors: { scope: 'guild', schema, version: 1 } } as const;
 
 type Kept = z.output<typeof schema>;
@@ -29,8 +29,8 @@ type KeptError = Kept['entries'][number];
 export type ErrorLog = ReturnType<typeof createErrorLog>;
 
 /**
- * Recent errors of a guild, for its admins: the last fifty. Of the cause only its kind and status are stored, never its message, which may quote a member's
- * text or a credential. The host's log has all of it, with secrets removed.
+ * The last fifty errors of a guild, for its admins. Of the cause, only kind and status are stored, never the message, which may quote a member's text or a
+ * credential. The host's log has all of it, with secrets removed.
  */
 export function createErrorLog(errors: Collection<Kept, 'guild'>, clock: Clock) {
   return {
@@ -52,7 +52,7 @@ export function createErrorLog(errors: Collection<Kept, 'guild'>, clock: Clock) 
 
 function kindOf(cause: unknown): string {
   if (!(cause instanceof Error)) return 'unknown';
-  // Names such as "NotFoundError"; one that is set to something longer is not a name.
+  // A name such as "NotFoundError". Longer texts in this property are not names.
   const name = /^\w{1,60}$/.test(cause.name) ? cause.name : 'Error';
   for (const detail of ['status', 'code'] as const) {
     const value: unknown = Reflect.get(cause, detail);

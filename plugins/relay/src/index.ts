@@ -54,12 +54,12 @@ export default definePlugin({
   setup: start,
 });
 
-/** How often running deliveries are checked against the switches and rights that allow them. */
+/** Interval of the check whether running deliveries are still allowed. */
 const PERMISSION_CHECK_MS = 2_000;
-/** How often due digests and wake-ups are looked for. */
+/** Interval of the check for due digests and wake-ups. */
 const PRESENCE_CHECK_MS = 30_000;
 
-/** Puts the relay together: events come in (`intake`, `presence`), wait (`queue`), and are brought to agents (`delivery`). */
+/** Starts the relay: events come in (`intake`, `presence`), wait (`queue`), and are delivered to agents (`delivery`). */
 async function start(context: RelayContext): Promise<void> {
   const { collections, services, client, log } = context;
   const { clock, identities, notices } = services;
@@ -115,11 +115,11 @@ async function start(context: RelayContext): Promise<void> {
   registerPage(relay, relay);
   registerAgentPage(relay, relay);
   context.personalData(personalData(relay));
-  // Approval requests that an earlier process left open are denied at once, not with the next message.
+  // Loading the agents denies approval requests that an earlier process left open; otherwise the next message would.
   context.ready(() => core.letta.agents().catch((error: unknown) => log.info('no Letta server yet', { error })));
 }
 
-/** Starts the events that reach agents without being addressed to them. */
+/** Starts the sources of events that do not address an agent. */
 async function startPresence(relay: Relay): Promise<void> {
   const digests = await openDigests(relay);
   if (relay.frontDoor !== undefined) listenForMessages(relay, relay.frontDoor, digests);
@@ -130,7 +130,7 @@ async function startPresence(relay: Relay): Promise<void> {
   });
 }
 
-/** `!relay …`, with its slash twins. */
+/** Registers `!relay …` and its slash commands. */
 function registerCommands(relay: Relay): void {
   relay.group({
     name: 'relay',
@@ -150,7 +150,7 @@ function registerCommands(relay: Relay): void {
   });
 }
 
-/** The reason why no agent answers in a guild. In direct messages, each member chooses whether one answers. */
+/** Why no agent answers in a guild. In direct messages, each member chooses whether an agent answers. */
 function needIn(guildId: string | null, { rosters }: Relay): SetupNeed | undefined {
   if (guildId === null) return undefined;
   const roster = rosters.of(guildId);
@@ -184,13 +184,13 @@ function publishMetrics({ metrics, queue, breakers }: Relay): void {
   });
 }
 
-/** An attempt may take its own time, that of as many attempts before it at the same agent, and the time that people take for decisions. */
+/** An attempt may take its own time, that of this many attempts before it at the same agent, and the time that people take for decisions. */
 const MOST_AHEAD = 10;
 const DECISIONS_MS = 15 * 60_000;
-/** How many channels are served at the same time. */
+/** Number of channels that are served at the same time. */
 const BOUNDS = { total: 64, perGuild: 16 };
 
-/** Opens the queue with what an earlier process left in it. Nothing is delivered before the bot is connected. */
+/** Opens the queue with the events of an earlier process. Nothing is delivered before the bot is connected. */
 async function openQueue(core: RelayCore): Promise<RelayQueue> {
   const { settings, rosters, letta, notices, clock, log, signal } = core;
   const connected = new Promise<void>((resolve) => {

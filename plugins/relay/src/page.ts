@@ -16,19 +16,19 @@ import { isGoneAtServer, stateOf } from './commands/status.js';
 import type { Relay } from './context.js';
 import { rulesIn } from './settings.js';
 
-/** The page of one agent; its address names the agent. */
+/** The page of one agent, whose key is part of the address. */
 export const AGENT_PAGE = 'relay/agent';
 
 const MOST_ERRORS = 50;
-/** With their tokens. */
+/** Includes their tokens. */
 const ANSWERS = { page: 'accounts/answers' };
 const PAGE = 'relay/agents';
 const WAKES = { page: PAGE, query: { list: 'wakes' } };
 
-/** Interval in which the page refreshes the queue while it is open. */
+/** Interval in which the open page refreshes the queue. */
 const LOOK_MS = 3_000;
 
-/** The agents of a guild: their state, their queued messages, and recent errors. */
+/** Registers the page of a guild's agents: their state, their queued messages, and recent errors. */
 export function registerPage({ page, every }: Pick<Registrar, 'page' | 'every'>, relay: Relay): void {
   const { budget, errors, queue, rosters, settings } = relay;
   const empty = z.object({});
@@ -208,7 +208,7 @@ const LET_IN = (): WebBlock => ({
   submit: t('Let it in'),
 });
 
-/** A chosen channel or category. @throws UserError when it is not the guild's, or the person cannot see it */
+/** The id of a chosen channel or category. @throws UserError when it is not in the guild, or the person cannot see it */
 export async function channelIn({ access, client }: Relay, actor: Actor, channelId = ''): Promise<string> {
   const { guildId } = actor;
   const isHere = guildId !== null && client.guilds.cache.get(guildId)?.channels.cache.has(channelId) === true;
@@ -257,7 +257,7 @@ async function agentRow(
   };
 }
 
-/** The wake-ups that the admins have planned. */
+/** The planned wake-ups. */
 async function wakeTable({ collections }: Relay, guildId: string): Promise<WebBlock> {
   const { planned } = await collections.wakes.of(guildId).get();
   return {

@@ -109,7 +109,7 @@ export const settings = {
 type RelaySettings = Settings<typeof settings>;
 export type GuildRules = z.output<typeof settings.guild>;
 
-/** The settings in a guild; in direct messages, the bot owner's, limited further by the person's. */
+/** The settings of a guild; in direct messages those of the bot's owner, limited further by the person's own. */
 export async function rulesIn(
   all: Pick<RelaySettings, 'guild' | 'global' | 'user'>,
   guildId: string | null,
@@ -121,7 +121,7 @@ export async function rulesIn(
   const own = userId === null ? undefined : await all.user(userId).get();
   return {
     ...rules,
-    // A person can only lower limits of the owner's costs.
+    // A person can only lower the owner's limits.
     agent_timeout: Math.min(own?.own_agent_timeout ?? Number.POSITIVE_INFINITY, owners.dm_agent_timeout),
     reply_thread_depth: Math.min(own?.own_reply_thread_depth ?? Number.POSITIVE_INFINITY, owners.dm_reply_thread_depth),
     whenSilent: own?.own_whenSilent ?? owners.dm_whenSilent,

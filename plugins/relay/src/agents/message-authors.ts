@@ -1,7 +1,7 @@
 import { type Collection, createdAt, type SettledCall, z } from '@cinnabar/sdk';
 import { agentKeyOf } from './permissions.js';
 
-/** Which agent wrote the latest messages of a channel: for reactions, and for replies to them. */
+/** Which agent wrote the latest messages of a channel, for reactions and replies to them. */
 export const posts = {
   scope: 'channel',
   version: 1,
@@ -18,7 +18,7 @@ interface Recording {
   messageIds: readonly string[];
 }
 
-/** Knows the messages that agents have written: earlier ones by channel, and those of a run while it is recorded. */
+/** Finds the agent that wrote a message, and records the messages of agents: stored ones by channel, and those of current runs. */
 export function createMessageAuthors(stored: Collection<z.output<typeof posts.schema>, 'channel'>) {
   const recordings = new Set<Recording>();
 
@@ -31,16 +31,16 @@ export function createMessageAuthors(stored: Collection<z.output<typeof posts.sc
 
   return {
     note,
-    /** The agent that wrote a message, by its key in the roster. */
+    /** The roster key of the agent that wrote a message. */
     async agentOf(channelId: string, messageId: string): Promise<string | undefined> {
       return (await stored.of(channelId).get()).latest.find(({ id }) => id === messageId)?.agent;
     },
-    /** Whether an agent has written in a channel since a time, in milliseconds since the Unix epoch. */
+    /** Whether an agent has written in a channel since a time in milliseconds since the Unix epoch. */
     async hasWritten(channelId: string, agent: string, since: number): Promise<boolean> {
       const { latest } = await stored.of(channelId).get();
       return latest.some((post) => post.agent === agent && createdAt(post.id) >= since);
     },
-    /** For `Tools.onSettled`: every tool call that has ended. */
+    /** For `Tools.onSettled`: records the messages of a tool call that has ended. */
     async onToolCall(call: SettledCall): Promise<void> {
       const { identity } = call.actor;
       const agent = identity === undefined ? undefined : agentKeyOf(identity);
@@ -52,7 +52,7 @@ export function createMessageAuthors(stored: Collection<z.output<typeof posts.sc
       }
       await note(written.channelId, agent, written.messageIds);
     },
-    /** Records what an identity writes in a channel, until `end`. */
+    /** Records the messages of an identity in a channel, until `end` is called. */
     record(identity: string, channelId: string) {
       const recording: Recording = { identity, channelId, messageIds: [] };
       recordings.add(recording);
@@ -67,7 +67,7 @@ const written = z.object({
   messageIds: z.array(z.string()).optional(),
 });
 
-/** The messages that a call has written, and where, as its output says; `undefined` when it wrote none. */
+/** The channel and messages that a call has written, according to its output; `undefined` when it wrote none. */
 function writtenBy({ outcome, input }: SettledCall): { channelId: string; messageIds: readonly string[] } | undefined {
   if (outcome.status !== 'done') return undefined;
   const output = written.safeParse(outcome.output);

@@ -16,7 +16,7 @@ import type { Chosen } from './roster.js';
 
 export type AgentPermissions = ReturnType<typeof createAgentPermissions>;
 
-/** Whether agents may act at the moment, by the switches of the guild and the consent of the member. */
+/** Decides whether agents may act now, by the guild's switches and the member's consent. */
 export function createAgentPermissions(stores: RelayStores) {
   const { rosters, dmAgents, settings, identities, frontDoor } = stores;
 
@@ -39,7 +39,7 @@ export function createAgentPermissions(stores: RelayStores) {
   };
 
   const objection: IdentityObjection = async ({ id, grants }, guildId) => {
-    // It lists tools for the Letta server, in no channel.
+    // This identity only lists tools for the Letta server; it acts in no channel.
     if (id === LISTER) return undefined;
     if (guildId !== null) return inGuild(guildId, agentKeyOf(id));
     const grant = grants.find((one) => one.guildId === null);
@@ -47,9 +47,9 @@ export function createAgentPermissions(stores: RelayStores) {
   };
 
   return {
-    /** For every call under an identity of the relay. */
+    /** Decides about every call under an identity of the relay. */
     objection,
-    /** Why an event must not be delivered to its agent, as a clause for people; `undefined` when it may be. */
+    /** Why an event must not be delivered to its agent, as a clause for people; `undefined` if it may. */
     async objectionTo({ guildId, userId, channelId, agent }: RelayEvent): Promise<string | undefined> {
       if (guildId !== null)
         return inGuild(guildId, agent) ?? identities.standing(guildIdentity(guildId, agent), guildId);
@@ -77,17 +77,17 @@ export async function directMessagesOff(
 const POST_TOOL = 'discord_send';
 
 export interface PostingProblem {
-  /** For members, as a clause. */
+  /** The problem for members, as a clause. */
   readonly text: string;
-  /** The remedy for admins. */
+  /** How admins can correct it. */
   readonly todo: string;
-  /** The tool was not granted. The agent may be meant to answer with others, so events are still delivered. */
+  /** Posting was not granted. The agent may be meant to act with other tools, so events are still delivered. */
   readonly isUngranted?: true;
 }
 
 /**
- * Why an agent of a guild cannot post in a granted channel at the moment: its rights are those of the member who granted the channel, under the server's
- * policies. `undefined` while it can.
+ * Why an agent of a guild cannot post in a granted channel now: it has the rights of the member who granted the channel, within the server's policies.
+ * `undefined` if it can.
  */
 export async function postingProblem(
   guildId: string,
@@ -141,10 +141,10 @@ async function hasLeft(client: Client, guildId: string, userId: string): Promise
 export const noAnswer = (objection: string) => t('There will be no answer: {objection}.', { objection });
 
 /**
- * Cancels the work of agents that may not act any more in a guild, or in direct messages (`null`): their MCP sessions with the calls in them, their runs at the
+ * Cancels the work of agents that may no longer act in a guild, or in direct messages (`null`): their MCP sessions with the calls in them, their runs at the
  * Letta server, and their queued events. Members who asked get a message. Called after a command has changed a switch, and periodically for changes that are
  * made elsewhere.
- * @returns how many events were cancelled
+ * @returns the number of cancelled events
  */
 export async function cancelForbidden(
   guildId: string | null,
@@ -154,7 +154,7 @@ export async function cancelForbidden(
     if (plugin === PLUGIN && (await identities.standing(id, guildId)) !== undefined) await endpoint?.cut(id);
   }
   let cancelled = 0;
-  // One event for each channel and agent is checked for all.
+  // One event of each channel and agent is checked for all of them.
   const pending = new Map(queue.pending(guildId).map((event) => [`${event.channelId} ${event.agent}`, event]));
   for (const event of pending.values()) {
     const objection = await permissions.objectionTo(event);
@@ -164,7 +164,7 @@ export async function cancelForbidden(
   return cancelled;
 }
 
-/** A new agent's permissions: read, answer, react. An admin grants everything else. */
+/** The permissions of a new agent: reading, answering, reacting. Admins grant everything else. */
 const FIRST_TOOLS = [
   'discord_read_messages',
   'discord_search_messages',
@@ -191,7 +191,7 @@ export function guildIdentity(guildId: string, key: string): string {
   return `${PLUGIN}:${guildId}:${key}`;
 }
 
-/** The identity of an agent of direct messages: the shared one, or a person's own. */
+/** The identity of an agent of direct messages: the shared one, or a person's own agent. */
 export function directIdentity(ownerId: string | undefined): string {
   return ownerId === undefined ? `${PLUGIN}:dm` : `${PLUGIN}:dm:${ownerId}`;
 }
@@ -200,7 +200,7 @@ function allowed(tools: readonly string[]): IdentityGrant['tools'] {
   return Object.fromEntries(tools.map((name) => [name, 'allow' as const]));
 }
 
-/** The grant of an agent that answers one person's direct messages: only that channel. */
+/** The grant of an agent for one person's direct messages: that channel only. */
 export function directGrant(userId: string, channelId: string): IdentityGrant {
   return { guildId: null, userId, channelId, channels: [channelId], tools: allowed(DIRECT_TOOLS) };
 }
@@ -214,37 +214,37 @@ export async function grantOf(
   return (await identities.get(id))?.grants.find((grant) => grant.guildId === guildId);
 }
 
-/** Changes the grant in a guild, or makes it. */
+/** Changes or creates an identity's grant in a guild. */
 export async function saveGrant(identities: Identities, id: string, name: string, grant: IdentityGrant): Promise<void> {
   const known: Identity = (await identities.get(id)) ?? { id, plugin: PLUGIN, name, grants: [] };
   const others = known.grants.filter(({ guildId }) => guildId !== grant.guildId);
   await identities.save({ ...known, name, grants: [...others, grant] });
 }
 
-/** An agent's key in its roster, or among those of direct messages, by its identity; `undefined` for identities of others. */
+/** The key of an agent in its roster, or among those of direct messages; `undefined` for identities of other plugins. */
 export function agentKeyOf(identity: string): string | undefined {
   const [plugin, place, key] = identity.split(':');
   if (plugin !== PLUGIN) return undefined;
   return place === 'dm' ? directKey(key) : key;
 }
 
-/** The key by which events name an agent of direct messages: the shared one, or a person's own. */
+/** The key of an agent of direct messages in events: the shared one, or a person's own agent. */
 export function directKey(ownerId: string | undefined): string {
   return ownerId === undefined ? 'direct' : `direct-${ownerId}`;
 }
 
-/** The identity for which the Letta server lists the tools. */
+/** The identity under which the Letta server lists the tools. */
 export const LISTER = `${PLUGIN}:listing`;
 
 const DISCORD = 'discord_';
 
-/** A new agent's tools: those that only read, answering, and reacting. Also tools that the host does not have yet. */
+/** The tools of a new agent: those that only read, answering, and reacting; also tools that plugins add later. */
 export function firstTools(tools: Tools): IdentityGrant['tools'] {
   const reading = tools.list().filter(({ name, risk }) => name.startsWith(DISCORD) && risk === 'read');
   return allowed([...new Set([...FIRST_TOOLS, ...reading.map(({ name }) => name)])]);
 }
 
-/** @throws UserError when a guild's agent has not been let into the channel, with how to change that */
+/** @throws UserError, with the command that changes it, unless the guild's agent has a grant for the channel */
 export async function assertLetIn(
   identities: Identities,
   guildId: string,
@@ -261,12 +261,12 @@ export async function assertLetIn(
   );
 }
 
-/** A channel and its parent: for a thread its channel. The parent's settings apply unless the channel has its own. */
+/** A channel and, for a thread, its parent. The parent's settings apply unless the thread has its own. */
 export function placesOf(channel: Channel): readonly string[] {
   return channel.isThread() && channel.parentId !== null ? [channel.id, channel.parentId] : [channel.id];
 }
 
-/** The same, with the category: a grant for a channel or category includes everything below it. */
+/** A channel, its parent and its category: a grant for a channel or category includes everything below it. */
 function containersOf(channel: GuildBasedChannel): readonly string[] {
   const parent = channel.isThread() ? channel.parent : channel;
   const ids = [channel.id, parent?.id, parent?.parentId];

@@ -16,17 +16,17 @@ export const CHANNEL_MODES = ['always', 'mention', 'digest', 'off'] as const;
 export type ChannelMode = (typeof CHANNEL_MODES)[number];
 
 const agent = z.object({
-  /** At the Letta server. */
+  /** The agent's id at the Letta server. */
   agentId: z.string(),
-  /** As admins wrote it; its key is the same in lower case. */
+  /** The name in the spelling of the admins; the roster key is the name in lower case. */
   name: z.string(),
-  /** Where it answers in preference to others; everywhere else the default agent does. */
+  /** Channels in which it answers instead of the default agent. */
   channels: z.array(z.string()).default([]),
-  /** Address of its picture; the bot's own where there is none. */
+  /** URL of its avatar; without one, the bot's is used. */
   avatar: z.string().optional(),
 });
 
-/** A guild's agents, and what reaches them. Known everywhere: an agent has one home. */
+/** A guild's agents, and which messages reach them. Every process reads all rosters, because an agent has one home only. */
 export const rosters = {
   scope: 'guild',
   version: 1,
@@ -36,7 +36,7 @@ export const rosters = {
     paused: z.boolean().default(false),
     agents: z.record(z.string(), agent).default({}),
     defaultAgent: z.string().optional(),
-    /** By channel; `mention` where there is none. */
+    /** Modes by channel; channels without an entry have `mention`. */
     modes: z.record(z.string(), z.enum(CHANNEL_MODES)).default({}),
   }),
 } as const;
@@ -46,7 +46,7 @@ export type GuildAgent = Roster['agents'][string];
 
 export type Rosters = Awaited<ReturnType<typeof openRosters>>;
 
-/** Every guild's roster, in memory, so that a message that is for no agent costs one look-up. It is updated when another process changes it. */
+/** Loads every guild's roster into memory, so that a message for no agent costs one look-up only. Changes by other processes update it. */
 export async function openRosters({ collections, defer, log }: RelayContext) {
   const { rosters: stored } = collections;
   const known = new Map<string, Roster>();
@@ -65,14 +65,14 @@ export async function openRosters({ collections, defer, log }: RelayContext) {
   );
   for await (const [guildId, roster] of stored.entries()) known.set(guildId, roster);
   return {
-    /** `undefined` when no admin has configured agents. */
+    /** The roster, also if agents are switched off; `undefined` if no admin has configured agents. */
     of: (guildId: string): Roster | undefined => known.get(guildId),
-    /** Where agents are switched on. */
+    /** The roster if agents are switched on in the guild. */
     enabled(guildId: string | null): Roster | undefined {
       const roster = guildId === null ? undefined : known.get(guildId);
       return roster?.enabled === true ? roster : undefined;
     },
-    /** Written before it takes effect. */
+    /** Resolves when the change is stored; it takes effect only then. */
     async update(guildId: string, change: (draft: Roster) => unknown): Promise<Roster> {
       const roster = await stored.of(guildId).update(change);
       known.set(guildId, roster);
@@ -82,19 +82,19 @@ export async function openRosters({ collections, defer, log }: RelayContext) {
   };
 }
 
-/** @param places the channel, then the ones that it belongs to */
+/** @param places the channel, then its parents */
 export function modeOf({ modes }: Roster, places: readonly string[]): ChannelMode {
   return places.map((id) => modes[id]).find((mode) => mode !== undefined) ?? 'mention';
 }
 
 export interface Chosen {
-  /** Its key in the roster. */
+  /** Its roster key. */
   readonly key: string;
   readonly agent: GuildAgent;
 }
 
 /**
- * The agent of a guild that a message is for: the one that it names, otherwise that of the channel, otherwise the default.
+ * The agent of a guild that a message is for: the one that the text names, otherwise the channel's, otherwise the default.
  * @param places the channel, then its parents
  */
 export function chooseAgent(roster: Roster, places: readonly string[], text: string): Chosen | undefined {
@@ -102,9 +102,9 @@ export function chooseAgent(roster: Roster, places: readonly string[], text: str
 }
 
 /**
- * The agent that a text is addressed to: by its name at the beginning, after a greeting or an @, or set off by a comma at the end. A name that
- * merely occurs, as "max" in "the max level", addresses no one. Of two that fit in the same place the longer one.
- * @param isForBot whether the text was said to the bot; in other texts a name at the beginning has to be set off, too: "max, are you there?"
+ * The agent that a text addresses by name: at the beginning, after a greeting or an @, or set off by a comma at the end. A name within a sentence, as "max" in
+ * "the max level", addresses no agent. Of two names at the same position, the longer one counts.
+ * @param isForBot whether the text addresses the bot; in other texts, a name at the beginning must be set off, too: "max, are you there?"
  */
 export function namedIn({ agents }: Roster, text: string, isForBot = true): Chosen | undefined {
   const said = text.replace(LEADING_MENTIONS, '');
@@ -132,10 +132,10 @@ function ofChannel({ agents }: Roster, places: readonly string[]): Chosen | unde
 const LEADING_MENTIONS = /^(?:\s*<@!?\d+>[\s,:]*)+/u;
 const GREETING = '(?:hey|hi|hello|hallo|ok|okay|dear|yo|thanks|thank you)';
 
-/** Every message in a guild with agents is looked at. */
+/** Compiled expressions by name: every message in a guild with agents is tested. */
 const addresses = new Map<string, RegExp>();
 
-/** Names are made of letters, digits, `-` and `_`, so only the hyphen means anything in an expression. */
+/** Names consist of letters, digits, `-` and `_`, so only the hyphen has to be escaped. */
 function asAddress(name: string, isForBot: boolean): RegExp {
   const known = addresses.get(`${name} ${isForBot}`);
   if (known !== undefined) return known;
@@ -150,7 +150,7 @@ function asAddress(name: string, isForBot: boolean): RegExp {
   return address;
 }
 
-/** The name and picture under which a guild's agents post: their own, when members have several to distinguish, or as the guild has set. */
+/** The name and picture under which a guild's agents post: the agent's own if the guild's setting says so, or, by default, if there are several agents. */
 export function createProfiles({ rosters, settings, client }: RelayStores): IdentityProfiles {
   return async ({ id }, guildId) => {
     const roster = rosters.enabled(guildId);
@@ -164,23 +164,23 @@ export function createProfiles({ rosters, settings, client }: RelayStores): Iden
   };
 }
 
-/** The agent that an event is for, by the settings of this moment. */
+/** The agent of an event, by the current settings. */
 export interface Target {
   readonly agentId: string;
-  /** As whom it acts. */
+  /** The identity under which it acts. */
   readonly identity: string;
-  /** For people. */
+  /** The name for people. */
   readonly name: string;
-  /** The member for whom it acts: the one who caused the event, otherwise the one who added the agent. */
+  /** The member with whose rights it acts: the one who caused the event, otherwise the one who added the agent. */
   readonly userId: string | undefined;
-  /** The channels that it has been let into. */
+  /** The channels for which it has a grant. */
   readonly channels: IdentityGrant['channels'];
-  /** Names of the tools that it was granted. */
+  /** Names of the granted tools. */
   readonly granted: ReadonlySet<string>;
 }
 
 /**
- * The agent of an event. Looked up at the delivery, so that a change of the settings also holds for what is queued.
+ * The agent of an event. It is looked up at the delivery, so that changed settings also apply to queued events.
  * @returns `undefined` when the agent was removed or switched off
  */
 export async function targetOf(event: RelayEvent, stores: RelayStores): Promise<Target | undefined> {
@@ -212,7 +212,7 @@ async function directTarget({ userId, channelId }: RelayEvent, { dmAgents, setti
   return { agentId: agent.agentId, identity: agent.identity, name: 'agent', userId, channels, granted };
 }
 
-/** Grants the agent of direct messages the conversation of an event, and no other one. */
+/** Replaces the grant of the agent of direct messages by one for the event's conversation only. */
 export async function grantConversation(
   identities: Identities,
   { identity, name }: Target,
@@ -222,24 +222,24 @@ export async function grantConversation(
   await saveGrant(identities, identity, name, directGrant(event.userId, event.channelId));
 }
 
-/** The stored settings of a person's direct messages. */
+/** The stored data of a person's direct messages. */
 export const directs = {
   scope: 'user',
   version: 1,
   shared: true,
   schema: z.object({
-    /** Their own agent, assigned by the owner of the bot. */
+    /** The id of the person's own agent, which the bot's owner assigns. */
     agentId: z.string().optional(),
-    /** Whether they have been asked for their consent. */
+    /** Whether the person was asked for consent. */
     asked: z.boolean().default(false),
   }),
 } as const;
 export type DmAgents = ReturnType<typeof createDmAgents>;
 
-/** Which agent answers the direct messages of a person: their own, or the shared one. */
+/** Finds the agent that answers a person's direct messages: the person's own, or the shared one. */
 export function createDmAgents({ collections: { directs: stored }, settings }: RelayContext) {
   return {
-    /** @returns the agent with the key by which events name it; `undefined` when there is none */
+    /** @returns the agent with its key in events; `undefined` without one */
     async agentOf(userId: string) {
       const { agentId } = await stored.of(userId).get();
       if (agentId !== undefined) return { agentId, key: directKey(userId), identity: directIdentity(userId) };
@@ -272,8 +272,8 @@ export function createDmAgents({ collections: { directs: stored }, settings }: R
 }
 
 /**
- * The existing home of an agent. It has one home only: knowledge from a server must not be used in another, nor knowledge from direct messages.
- * @returns a clause for people, `undefined` when it has none
+ * The existing home of an agent. An agent has one home only, because it must not use knowledge from one server, or from direct messages, in another.
+ * @returns a clause for people; `undefined` without a home
  */
 export async function homeOf(
   agentId: string,

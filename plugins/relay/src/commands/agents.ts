@@ -4,11 +4,11 @@ import { type GuildAgent, homeOf, type Roster } from '../agents/roster.js';
 import type { Relay } from '../context.js';
 import { ADMIN, agentNamed, agentOption, guildOf } from './options.js';
 
-/** Letta's ids, and other ids that a self-hosted server may have. */
+/** Letta's ids, and those of self-hosted servers. */
 export const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
 
-/** An agent's id at the Letta server, its name here, and the address of its picture, as they are given. */
+/** Schemas of an agent's id at the Letta server, its name here, and the URL of its picture. */
 export const agentId = z.string().regex(AGENT_ID, 'expected the id of an agent, such as agent-1234');
 export const agentName = z.string().regex(NAME, 'expected letters, digits, - and _, at most 32');
 export const picture = z.url({ protocol: /^https$/ }).max(2_000);
@@ -16,7 +16,7 @@ export const picture = z.url({ protocol: /^https$/ }).max(2_000);
 const DEFAULT_NAME = 'agent';
 const MOST_AGENTS = 20;
 
-/** `!relay agent`, `remove` and `show`. */
+/** The commands `!relay agent`, `remove` and `show`. */
 export function agentCommands(relay: Relay): readonly Subcommand[] {
   return [
     subcommand({
@@ -101,17 +101,17 @@ export function agentCommands(relay: Relay): readonly Subcommand[] {
 
 interface NewAgent {
   readonly agentId: string;
-  /** By default what the Letta server calls it. */
+  /** By default the name at the Letta server. */
   readonly name: string | undefined;
-  /** The admin who adds it, and is responsible for it. */
+  /** The admin who adds the agent; it acts with this member's rights. */
   readonly userId: string;
-  /** Where its confirmations are asked for, and where it may read and answer if it has no `home`. */
+  /** The channel for its confirmations, and, without `home`, the channel in which it may read and answer. */
   readonly channelId: string;
-  /** Where it answers before the default agent. */
+  /** The channel in which it answers instead of the default agent. */
   readonly home: string | undefined;
 }
 
-/** Each of these changes resolves with a sentence about what holds now. @throws UserError */
+/** Adds an agent to a guild, or changes one. Like the functions below, resolves with a sentence about the result. @throws UserError */
 export async function letIn(relay: Relay, guildId: string, wanted: NewAgent): Promise<string> {
   const { agentId, name: given, userId, channelId, home: channel } = wanted;
   const { rosters, identities, tools } = relay;
@@ -134,13 +134,13 @@ export async function letIn(relay: Relay, guildId: string, wanted: NewAgent): Pr
   const channels = grant?.channels ?? [];
   await saveGrant(identities, identity, name, {
     guildId,
-    // An admin who adds another agent under the same name becomes its owner.
+    // A different agent under this name belongs to the admin who adds it.
     userId,
     channelId,
     channels: channels === 'all' ? channels : [...new Set([...channels, where])],
     tools: grant?.tools ?? firstTools(tools),
   });
-  // The token of the previous agent is not valid for this one.
+  // The token of the previous agent must not stay valid.
   if (before !== undefined && before.agentId !== agentId) await relay.endpoint?.revoke(identity);
   await rosters.update(guildId, (draft) => {
     const { channels: own = [], avatar } = draft.agents[key] ?? {};
@@ -148,7 +148,7 @@ export async function letIn(relay: Relay, guildId: string, wanted: NewAgent): Pr
       agentId,
       name,
       channels: channel === undefined ? own : [...new Set([...own, channel])],
-      // Another agent under the same name has its own picture.
+      // A different agent does not inherit the picture.
       ...(avatar === undefined || before?.agentId !== agentId ? {} : { avatar }),
     };
     draft.defaultAgent ??= key;
@@ -164,7 +164,7 @@ export async function letIn(relay: Relay, guildId: string, wanted: NewAgent): Pr
   ].join('\n');
 }
 
-/** The name of an agent at the Letta server, in the characters that are allowed here; `undefined` when the server does not return one. */
+/** The agent's name at the Letta server, reduced to the allowed characters; `undefined` when the server returns none. */
 async function nameAtServer(agentId: string, { letta }: Relay): Promise<string | undefined> {
   const info = await letta
     .agents()
@@ -177,7 +177,7 @@ async function nameAtServer(agentId: string, { letta }: Relay): Promise<string |
   return plain === '' ? undefined : plain;
 }
 
-/** The agent with that name stays the same; a key that another name uses is not assigned twice. */
+/** The key for a name. An agent with the same name keeps its key; a key that another name uses is not assigned again. */
 function keyFor(name: string, agents: Roster['agents']): string {
   const wanted = name.toLowerCase();
   const known = Object.entries(agents).find(([, agent]) => agent.name.toLowerCase() === wanted)?.[0];
@@ -267,7 +267,7 @@ export async function portray(
 export async function sendAway(relay: Relay, guildId: string, name: string): Promise<string> {
   const { key, agent } = agentNamed(relay.rosters.of(guildId), name);
   const identity = guildIdentity(guildId, key);
-  // Its rights first, so that a failure leaves it with fewer rights, never with more.
+  // Rights are removed first, so that after a failure the agent has fewer rights, never more.
   await relay.identities.remove(identity);
   await relay.endpoint?.revoke(identity);
   await relay.rosters.update(guildId, (draft) => {

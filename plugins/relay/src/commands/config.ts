@@ -25,7 +25,7 @@ export async function enableAgents({ rosters }: Relay, guildId: string): Promise
     : t('The agents of this server are switched on. `ai use relay` lets them answer here.');
 }
 
-/** Running work is cancelled. */
+/** Switches agents off in a guild, and cancels running work. */
 export async function disableAgents(relay: Relay, guildId: string): Promise<string> {
   await relay.rosters.update(guildId, (draft) => {
     draft.enabled = false;
@@ -51,7 +51,7 @@ export async function resumeAgents({ rosters, queue }: Relay, guildId: string): 
   return t('Going on: the agents are told what has waited.');
 }
 
-/** `!relay enable`, `disable`, `pause`, `resume` and `mode`. */
+/** The commands `!relay enable`, `disable`, `pause`, `resume` and `mode`. */
 export function switchCommands(relay: Relay): readonly Subcommand[] {
   const { rosters } = relay;
   return [
@@ -142,7 +142,7 @@ function modesText(modes: Readonly<Record<string, ChannelMode>>): string {
 
 export const RESET = 'default';
 
-/** `!relay config`: the settings of this server. */
+/** The command `!relay config`: the settings of the server. */
 export function configCommand(relay: Relay): Subcommand {
   return subcommand({
     name: 'config',

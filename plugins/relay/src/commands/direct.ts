@@ -22,7 +22,7 @@ const NO_AGENT = 'none';
 /** The settings that a user may change for their own direct messages. */
 const OWN_KEYS = ['agent_timeout', 'whenSilent', 'enable_typing_indicator', 'reply_thread_depth'] as const;
 
-/** `!relay dm`: consent to an agent in one's direct messages, and which agent that is. */
+/** The commands `!relay dm`: a user's consent to an agent in direct messages, and, for the owner, which agent that is. */
 export function directCommands(relay: Relay): Subgroup {
   const { settings, dmAgents, identities, endpoint } = relay;
   return subgroup({
@@ -135,7 +135,7 @@ export function directCommands(relay: Relay): Subgroup {
   });
 }
 
-/** Members know the setting by the name that it has for all direct messages. */
+/** Changes a user's own setting under the name of the general one, which is the name that users know. */
 async function changeOwn(relay: Relay, ctx: CommandContext, key: string, value: string): Promise<void> {
   await changeSetting(relay, ctx, `own_${key}`, value).catch((error: unknown) => {
     const sentence = sentenceOf(error);

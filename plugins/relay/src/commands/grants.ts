@@ -18,7 +18,7 @@ export type GrantChange = (
   name: string,
 ) => { readonly grant: IdentityGrant; readonly said: string };
 
-/** `!relay grant` and `!relay ungrant`: how far an agent may go. A change holds for its next call. */
+/** The commands `!relay grant` and `!relay ungrant`: an agent's channels, tools and limits. A change applies from the agent's next call. */
 export function grantCommands(relay: Relay): readonly Subgroup[] {
   const agent = agentOption(relay.rosters);
   const toolName = option
@@ -91,7 +91,7 @@ export function grantCommands(relay: Relay): readonly Subgroup[] {
   ];
 }
 
-/** @returns a sentence about what holds now */
+/** @returns a sentence about the result */
 export async function changeGrant(
   { rosters, identities }: Relay,
   guildId: string,
@@ -140,7 +140,7 @@ export const onlyHere =
     said: t('`{name}` may go into <#{id}> and nowhere else.', { name, id }),
   });
 
-/** @throws UserError for a tool that there is not */
+/** @throws UserError for an unknown tool */
 export function setTool({ tools }: Pick<Relay, 'tools'>, tool: string, policy: 'allow' | 'confirm'): GrantChange {
   if (!tools.list().some(({ name }) => name === tool))
     throw new UserError(t('There is no tool called "{tool}".', { tool }));

@@ -14,13 +14,13 @@ import type { Relay } from '../context.js';
 
 export const ADMIN = { tier: 'admin', where: 'guild' } as const;
 
-/** The guild of an admin's command, which is only there where there is one. */
+/** The guild of an admin command. Such commands only run in guilds. */
 export function guildOf({ guild }: CommandContext): string {
   if (guild === null) throw new UserError(t('This is for servers. Use it in a channel of one.'));
   return guild.id;
 }
 
-/** The agent of that name, or the one that there is, or the default. @throws UserError with the names when there is none */
+/** The agent of that name; without a name, the only one or the default. @throws UserError with the existing names */
 export function agentNamed(roster: Roster | undefined, name: string | undefined): Chosen {
   const agents = Object.entries(roster?.agents ?? {});
   if (roster === undefined || agents.length === 0) {
@@ -44,7 +44,7 @@ function known({ agents }: Roster): string {
   return t('There {count, plural, one {is} other {are}} {names}.', { count: names.length, names: names.join(', ') });
 }
 
-/** An agent's name, suggested while it is typed. */
+/** An option for an agent's name, with suggestions. */
 export function agentOption(rosters: Rosters) {
   return option
     .suggested((typed, { guildId }) =>
@@ -68,9 +68,9 @@ export function inert(text: string): string {
 
 /**
  * Runs a task with a temporary token that sees every tool of every agent of the relay. The Letta server keeps one list of tools for all of them, and removes a
- * tool that is missing in it from all agents: so one agent's token must not be used. The token's identity is in no channel, its calls would wait for a
+ * tool that is missing in it from all agents, so an agent's own token must not be used. The token's identity is in no channel, its calls would need a
  * confirmation, and it is revoked when `task` has ended.
- * @param at who sets an agent up, and where
+ * @param at the user who sets an agent up, and the place
  */
 export async function whileListing<T>(
   relay: Relay,
@@ -98,7 +98,7 @@ export async function whileListing<T>(
   }
 }
 
-/** The names of other agents in the same home that have one of these tools, and whether there are such agents elsewhere. */
+/** The names of other agents in the same home that have one of these tools, and whether agents elsewhere have one. */
 export async function othersWith(
   tools: readonly string[],
   relay: Relay,

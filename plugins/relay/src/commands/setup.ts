@@ -16,7 +16,7 @@ import { isOlder, isPrivateAddress, REFUSES_PRIVATE_SINCE, TRIED } from '../lett
 import { troubleOf } from '../letta/errors.js';
 import { ADMIN, agentNamed, agentOption, guildOf, othersWith, whileListing } from './options.js';
 
-/** `!relay setup`: connects an agent to the bot's tools, and finds out whether it can post. */
+/** The command `!relay setup`: gives an agent the bot's tools, and tests whether it can post. */
 export function setupCommand(relay: Relay): Subcommand {
   return subcommand({
     name: 'setup',
@@ -40,10 +40,10 @@ export function setupCommand(relay: Relay): Subcommand {
   });
 }
 
-/** All agents share one registration at the Letta server, so they are set up one after another. */
+/** Agents are set up one after another, because they share one registration at the Letta server. */
 const settingUp = createKeyedMutex();
 
-/** Runs the steps and reports the result of each. */
+/** Runs the steps, and replies with the result of each. */
 export async function report(relay: Relay, ctx: CommandContext, place: Place): Promise<unknown> {
   await ctx.defer();
   const lines: string[] = [];
@@ -61,7 +61,7 @@ function lineOf({ ok, text, todo }: Step): string {
 interface Place {
   /** `null`: in direct messages. */
   readonly guildId: string | null;
-  /** The user who sets it up. */
+  /** The user who sets the agent up. */
   readonly userId: string;
   readonly key: string;
   readonly name: string;
@@ -71,13 +71,13 @@ interface Place {
 
 interface Step {
   readonly ok: boolean;
-  /** Plain text. */
+  /** The result as plain text. */
   readonly text: string;
-  /** The remedy, in Markdown. */
+  /** What to do about it, in Markdown. */
   readonly todo?: string;
 }
 
-/** Stops at the first failed step that the next ones need. */
+/** Runs the steps in order. Stops after a failed step that the others need. */
 async function* setUp(relay: Relay, place: Place, channel: Channel, signal: AbortSignal): AsyncGenerator<Step> {
   if (place.guildId !== null) yield switchedOn(relay, place.guildId);
   yield await answersHere(relay, place, channel);
@@ -142,7 +142,7 @@ async function findAgent({ letta }: Relay, { agentId }: Place): Promise<Step> {
   }
 }
 
-/** Facts about this version before anything is registered. `undefined` when the server does not report a version. */
+/** The server's version and its known limits, before anything is registered. `undefined` when the server reports no version. */
 async function serverVersion({ letta }: Relay, url: string): Promise<Step | undefined> {
   const version = await (await letta.agents()).version().catch(() => undefined);
   if (version === undefined) return undefined;
@@ -188,7 +188,7 @@ async function mayWriteHere(
 }
 
 interface Connected extends Step {
-  /** Tools that the server has taken from all agents. */
+  /** Tools that the server has removed from all agents. */
   readonly dropped?: readonly string[];
 }
 
@@ -234,12 +234,14 @@ async function connect(
   }
 }
 
-/** For people, of what went wrong at the Letta server. */
+/** What went wrong at the Letta server, for people. */
 function sentenceFor(error: unknown): string {
   return sentenceOf(error) ?? troubleOf(error).sentence;
 }
 
-/** The server keeps one list of the tools for all agents: a tool that it removes from the list is removed from all of them. */
+/**
+ * Reports which other agents have lost a tool: the server keeps one list for all agents, and a tool that it removes from the list is removed from all of them.
+ */
 async function othersOf(relay: Relay, place: Place, dropped: readonly string[]): Promise<Step | undefined> {
   if (dropped.length === 0) return undefined;
   const { here, elsewhere } = await othersWith(dropped, relay, place);
@@ -275,7 +277,7 @@ async function testConnection(relay: Relay, place: Place, channelId: string, sig
   };
 }
 
-/** @returns `undefined` when it has posted, otherwise what it did instead */
+/** @returns `undefined` when the agent has posted, otherwise what it did instead */
 async function postingTest(
   { letta, authors, random }: Relay,
   { agentId, identity, guildId, userId }: Place,

@@ -24,7 +24,7 @@ import { ADMIN, guildOf, inert, timestamp } from './options.js';
 
 const SHOWN = 10;
 
-/** `!relay status`, `queue` and `errors`. */
+/** The commands `!relay status`, `queue` and `errors`. */
 export function statusCommands(relay: Relay): readonly Subcommand[] {
   const { queue, errors } = relay;
   return [
@@ -136,7 +136,7 @@ export function stateOf({ state, admitsAt }: CircuitBreaker, now: number): strin
     : t('did not answer, is tried with the next message');
 }
 
-/** `false` also when the server does not answer. */
+/** `false` also if the server does not answer. */
 export async function isGoneAtServer(agentId: string, { letta }: Relay): Promise<boolean> {
   try {
     return (await (await letta.agents()).find(agentId)) === undefined;
@@ -170,7 +170,7 @@ function queueLines({ waiting, sending, dropped }: Awaited<ReturnType<RelayQueue
 
 const LINK = /^<?https?:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d+)\/(\d+)\/(\d+)>?$/u;
 
-/** `!relay context`: the prompt that a message makes. */
+/** The command `!relay context`: shows the prompt for a message. */
 export function contextCommand(relay: Relay): Subcommand {
   return subcommand({
     name: 'context',
@@ -201,7 +201,7 @@ export function contextCommand(relay: Relay): Subcommand {
   });
 }
 
-/** The prompt exactly as the event's agent would get it. */
+/** The prompt exactly as the event's agent would get it now. */
 async function promptOf(event: RelayEvent, relay: Relay): Promise<string> {
   const target = await targetOf(event, relay);
   if (target === undefined) throw new UserError(t('The agents of this server are switched off: `relay enable`.'));
@@ -209,7 +209,7 @@ async function promptOf(event: RelayEvent, relay: Relay): Promise<string> {
   return promptFor([event], target, rules, await relay.letta.agents());
 }
 
-/** @throws UserError also when the admin could not read it themselves */
+/** @throws UserError without such a message, or if the admin cannot read it */
 async function messageAt(link: string, ctx: CommandContext, { access, client }: Relay): Promise<Message> {
   const [, guildId, channelId, messageId] = LINK.exec(link.trim()) ?? [];
   if (guildId === undefined || channelId === undefined || messageId === undefined) {
@@ -232,7 +232,7 @@ function kindOf({ mentions, client, channel }: Message): EventKind {
   return channel.isThread() && channel.ownerId === client.user.id ? 'thread' : 'message';
 }
 
-/** The requirements for messages to the bot to reach an agent of the server, in addition to the agent's existence. */
+/** Checks what else is needed, when the server has agents, for messages to the bot to reach one of them. */
 export function createDiagnosis(relay: Relay): Diagnosis {
   const { budget, client, rosters } = relay;
   return async ({ actor: { guildId, channelId }, kind, name }) => {
@@ -278,7 +278,7 @@ function ofRoster(roster: Roster, places: readonly string[]): readonly CheckResu
     : [];
 }
 
-/** Whether any agent is served: an open circuit breaker keeps messages waiting. */
+/** Whether the agents of the server can be reached: an open circuit breaker keeps messages in the queue. */
 async function ofServer({ agents }: Roster, { breakers, clock, letta }: Relay): Promise<readonly CheckResult[]> {
   const waits = await Promise.all(
     Object.values(agents).map(

@@ -19,19 +19,19 @@ import { type GuildRules, rulesIn } from '../settings.js';
 import { postAt } from './notices.js';
 
 /**
- * Delivers a batch to its agent. Every failure is a `Delivery`: it never throws.
- * @param key the same at every attempt for the same batch; the server gets it, too, so that the agent never answers twice
+ * Delivers a batch to its agent. Never throws: every failure is a `Delivery`.
+ * @param key the same for every attempt of a batch; the server gets it as well, so that the agent does not answer twice
  */
 export type Deliver = (batch: Batch, key: string, signal: AbortSignal) => Promise<Delivery>;
 
 const NOTHING_TO_DO: Delivery = { status: 'done', posted: false, tokens: 0, steps: 0 };
 
-/** @param connected resolves once the bot is connected: before that, an agent could not post */
+/** @param connected resolves when the bot is connected; before, an agent could not post */
 export function createDeliver(core: RelayCore, connected: Promise<unknown>): Deliver {
   const directMutex = createKeyedMutex();
   const deliver: Deliver = async (batch, key, signal) => {
     await connected;
-    // The agent was switched off or removed while it waited, or never had access to the channel.
+    // While the event was queued, the agent may have been switched off or removed.
     const objection = await core.permissions.objectionTo(batch[0]);
     if (objection !== undefined) return refuse(batch, objection);
     const target = await targetOf(batch[0], core);
@@ -44,7 +44,7 @@ export function createDeliver(core: RelayCore, connected: Promise<unknown>): Del
     const [first, ...others] = current.filter((event) => event !== undefined);
     if (first === undefined) return NOTHING_TO_DO;
     const run = () => runAgent(target, [first, ...others], key, signal, core);
-    // The shared agent of direct messages has a grant for one conversation at a time.
+    // The shared agent of direct messages has a grant for one conversation only, so its deliveries run one after another.
     return first.guildId === null ? directMutex.run(target.identity, run) : run();
   };
   const attempt: Deliver = async (batch, key, signal) => {
@@ -55,14 +55,14 @@ export function createDeliver(core: RelayCore, connected: Promise<unknown>): Del
       return { status: 'failed', retry: false, sentence, error };
     }
   };
-  // Sentences about it are for people; prompts are English.
+  // Its sentences are in the language of the people who read them; prompts are English.
   return (batch, key, signal) => {
     const [{ guildId, userId }] = batch;
     return core.languages.speak({ guildId, userId: userId ?? undefined }, () => attempt(batch, key, signal));
   };
 }
 
-/** Only members who wait for a reply get the reason. */
+/** Ends a batch without a delivery. Only members who wait for a reply get the reason. */
 function refuse(batch: Batch, objection: string): Delivery {
   if (!batch.some(needsReply)) return NOTHING_TO_DO;
   return { status: 'failed', retry: false, sentence: noAnswer(objection), error: SWITCHED_OFF };
@@ -77,7 +77,7 @@ async function isGranted({ channels }: Target, { channelId }: RelayEvent, client
   return channel !== null && isLetInto(channels, channel);
 }
 
-/** Why the agent could not post, when a member waits for its reply. */
+/** Why the agent could not post its reply; only checked if a member waits for one. */
 async function replyProblem({ name }: Target, batch: Batch, core: RelayCore): Promise<string | undefined> {
   const [{ guildId, channelId, agent: key }] = batch;
   if (guildId === null || !batch.some(needsReply)) return undefined;
@@ -90,7 +90,7 @@ function cannotPost(name: string, { text }: PostingProblem): string {
   return t('`{name}` cannot post here at the moment, because {text}', { name, text });
 }
 
-/** The outcome of a refused post: with what prevents the agent from posting, if that is known, because another attempt would not help. */
+/** The outcome of a refused post: with what prevents the agent from posting, if that is known. It is not retried, because another attempt would not help. */
 async function postRefused(
   { name }: Target,
   [{ guildId, channelId, agent: key }]: Batch,
@@ -109,8 +109,8 @@ async function postRefused(
 }
 
 /**
- * Sends the prompt and waits for the end of the agent's work.
- * @throws UserError when a budget is used up, or there is no server
+ * Sends the prompt, and waits until the agent's run has ended.
+ * @throws UserError when a budget is used up, or without a server
  */
 async function runAgent(
   target: Target,
@@ -135,7 +135,7 @@ async function runAgent(
     const hasWritten = (since: number) => authors.hasWritten(channelId, batch[0].agent, since);
     const end = await agents.converse({ agentId: target.agentId, text, key, timeoutMs, place, hasWritten }, signal);
     const tools = end.tools.map(({ name }) => name);
-    // Before a restart it may have posted without this process knowing.
+    // Posts during an earlier process are not in `recording`, but in the tool calls of the run.
     const posted =
       recording.messageIds().length > 0 || end.tools.some(({ name, ok }) => name === 'discord_send' && ok === true);
     log.info('a batch was delivered to an agent', { key, channelId, agent: target.name, status: end.status, tools });
@@ -163,7 +163,7 @@ async function assertBudget({ userId }: Target, batch: Batch, { budget, accounts
   if (decision?.allowed === false) throw new UserError(budgetRefusal(decision));
 }
 
-/** The prompt as the agent gets it. It names a tool only when the agent has it at the server, and here the right to use it. */
+/** The prompt as the agent gets it. It names only tools that the agent has at the server and is allowed to use here. */
 export async function promptFor(
   batch: Batch,
   { agentId, granted, name }: Target,
@@ -192,7 +192,7 @@ function showTyping(channelId: string, signal: AbortSignal, { client, clock, log
 }
 
 /**
- * Posts the last text of an agent that has posted nothing, when the setting says so.
+ * Posts the last text of an agent that has posted nothing, if the setting says so.
  * @returns the ids of the messages; `undefined` when Discord refuses them
  */
 async function postLastWords(
@@ -226,12 +226,12 @@ const UNPOSTED: Delivery = {
   error: new Error('Discord did not take the words of the agent'),
 };
 
-/** Whether its last call of `discord_send` was refused, or failed because the bot was away: the agent did not choose to be silent. */
+/** Whether the last call of `discord_send` was refused, or failed because the bot was offline: then the agent is not silent by choice. */
 function hasTriedToPost({ tools }: Answered): boolean {
   return tools.findLast(({ name }) => name === 'discord_send')?.ok === false;
 }
 
-/** Counts a delivery's usage for the budgets, and stores it for `!why` and `!cost`. */
+/** Counts a delivery's usage against the budgets, and stores its receipt for `!why` and `!cost`. */
 async function recordReceipt(
   target: Target,
   batch: Batch,
@@ -252,7 +252,7 @@ async function recordReceipt(
     trigger: batch.length === 1 ? whyOf(kind) : t('{count} messages waited for me', { count: batch.length }),
     model: target.name,
     provider: 'letta',
-    // The server reports only the sum, and no price.
+    // The server reports only the total, and no price.
     usage: {
       inputTokens: end.tokens,
       outputTokens: 0,

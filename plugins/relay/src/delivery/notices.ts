@@ -20,7 +20,7 @@ import { troubleOf } from '../letta/errors.js';
 import type { Failure } from '../queue/attempts.js';
 import type { Drop, RelayQueue } from '../queue/queue.js';
 
-/** Records a failure for `relay errors`; when the agent has posted nothing, each member who waits for a reply gets one notice. */
+/** Records a failure for `relay errors`. When the agent has posted nothing, each member who waits for a reply gets one notice. */
 export async function onFailed({ events, sentence, error, posted }: Failure, core: RelayCore): Promise<void> {
   const { client, errors, notices, log, clock } = core;
   const [{ guildId, channelId, agent }] = events;
@@ -43,14 +43,14 @@ export async function onFailed({ events, sentence, error, posted }: Failure, cor
   }
 }
 
-/** Problems that only the owner of the bot can fix; members get a simpler sentence. */
+/** A sentence for problems that only the owner of the bot can fix; members get a simpler one. */
 function reasonForOwner(error: unknown): (() => string) | undefined {
   if (error instanceof OperatorError) return () => operatorSentenceOf(error) ?? error.message;
   const isRefused = troubleOf(error).kind === 'unauthorised';
   return isRefused ? () => t('The Letta server did not accept the key in LETTA_API_KEY.') : undefined;
 }
 
-/** Tells the admins of a guild that messages were dropped, in the channel in which its default agent was let in. */
+/** Notifies a guild's admins that messages were dropped, in the channel of its default agent. */
 export async function onDropped({ guildId, channelId, count }: Drop, core: RelayCore): Promise<void> {
   const { client, languages, rosters, identities, log } = core;
   log.warn('messages for an agent were given up: too many waited', { guildId, channelId, count });
@@ -74,12 +74,12 @@ const MOST_MEMBERS = 10_000;
 
 export type OutageNotices = ReturnType<typeof createOutageNotices>;
 
-/** Tells members that their message waits for an agent that does not answer at the moment: each member once in ten minutes. */
+/** Notifies members that their message waits for an agent that does not answer, each member once in ten minutes. */
 export function createOutageNotices(core: RelayCore, queue: RelayQueue) {
   const { breakers, languages, letta, rosters, clock, log } = core;
   const notified = new Map<string, number>();
 
-  /** Noted before the notice is posted, so that several messages at once get one. */
+  /** Records the notice before it is posted, so that concurrent messages lead to one notice. */
   const isDue = (userId: string): boolean => {
     const at = notified.get(userId);
     if (at !== undefined && clock.now() - at < REPEAT_MS) return false;
@@ -110,7 +110,7 @@ export function createOutageNotices(core: RelayCore, queue: RelayQueue) {
 
   return {
     eventQueued: (event: RelayEvent) => notify(event, (agent) => breakers.for(agent).admitsAt > clock.now()),
-    /** @param opened the global name of the agent */
+    /** @param opened the agent's global name */
     async breakerOpened(opened: string): Promise<void> {
       const guildIds = [null, ...[...rosters.all()].map(([guildId]) => guildId)];
       for (const event of guildIds.flatMap(queue.pending)) await notify(event, (agent) => agent === opened);
@@ -118,22 +118,22 @@ export function createOutageNotices(core: RelayCore, queue: RelayQueue) {
   };
 }
 
-/** Discord recognises a repeated message by its nonce for at least this long. */
+/** Minimum time for which Discord recognises a repeated message by its nonce. */
 const NONCE_KEPT_MS = 2 * 60_000;
 
 interface PostOptions {
   readonly client: Client;
   readonly clock: Clock;
-  /** Whether it is a notice of the bot, or an agent's text. */
+  /** Whether the text is a notice of the bot, not an agent's. */
   readonly notice?: boolean;
-  /** The name and picture of the agent whose words they are; the bot's own without it. */
+  /** The name and picture of the agent; by default the bot's. */
   readonly profile?: Profile | undefined;
 }
 
 /**
- * Posts a text in the channel of an event, as a reply to its message when there is one. Only its author can be pinged.
- * @param key names the text: the same key is posted once, also when an earlier process has posted it
- * @returns the ids of the messages; none where the bot cannot write
+ * Posts a text in the channel of an event, as a reply to its message if there is one. Only the author of that message can be pinged.
+ * @param key a text with the same key is posted only once, also across restarts
+ * @returns the ids of the messages; none if the bot cannot write there
  */
 export async function postAt(
   event: RelayEvent,
@@ -146,7 +146,7 @@ export async function postAt(
   if (channel?.isSendable() !== true) return [];
   const { messageId } = facts;
   const isOld = messageId !== null && clock.now() - facts.at >= NONCE_KEPT_MS;
-  // Messages of a webhook have no nonce: an earlier one is always looked for.
+  // Messages of a webhook have no nonce, so an earlier copy is always searched for in the channel.
   const sentAfter = profile === undefined ? (isOld ? messageId : undefined) : (messageId ?? idAt(facts.at));
   const sent = await sendText(channel, notice ? noticeMessages(text) : answerMessages(text), `relay:${key}`, {
     clock,

@@ -8,28 +8,28 @@ export type EventKind =
   | 'dm'
   /** In a thread that the bot has started. */
   | 'thread'
-  /** Not said to it, in a channel whose mode is `always`. */
+  /** A message that does not address the agent, in a channel whose mode is `always`. */
   | 'message'
   /** A member reacted to a message of the agent. */
   | 'reaction'
-  /** Events of a channel whose mode is `digest`. */
+  /** A summary of a channel whose mode is `digest`. */
   | 'digest'
-  /** A wake-up that was planned. */
+  /** A planned wake-up. */
   | 'wake';
 
 export interface AuthorFacts {
   readonly id: string;
   readonly username: string;
   readonly displayName: string;
-  /** Names of their roles in the guild. */
+  /** Names of the person's roles in the guild. */
   readonly roles: readonly string[];
   readonly isBot: boolean;
 }
 
-/** A message before the one that the event is about, as its reply chain shows it. */
+/** A message of the reply chain above the event's message. */
 export interface ChainLink {
   readonly messageId: string;
-  /** So that it can be taken out when its author wants to be forgotten. */
+  /** Stored so that the message can be removed when its author's data is deleted. */
   readonly authorId: string;
   readonly author: string;
   readonly content: string;
@@ -38,7 +38,7 @@ export interface ChainLink {
   readonly isBot: boolean;
 }
 
-/** Everything in the prompt, as it was when the event happened: plain data, kept until the agent has received it. */
+/** The content of the prompt as it was when the event happened: plain data, stored until the agent has received it. */
 export interface EventFacts {
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
@@ -52,23 +52,23 @@ export interface EventFacts {
   readonly messageId: string | null;
   /** The text of the message; for a digest or a wake-up, the text for the agent. */
   readonly content: string;
-  /** Additional lines after `content`, one for each author, so that an author's line can be deleted with their data. */
+  /** Additional lines after `content`, one for each author, so that an author's line can be deleted with the author's data. */
   readonly lines?: readonly { readonly authorId: string; readonly text: string }[] | undefined;
   /** Oldest first. */
   readonly chain: readonly ChainLink[];
   readonly attachments: readonly { readonly name: string; readonly url: string; readonly contentType: string | null }[];
 }
 
-/** An event that is to be delivered to an agent, from its acceptance to its end. */
+/** An event for an agent, from its acceptance to the end of its delivery. */
 export interface RelayEvent {
-  /** The id of the message if there is one, so that a message is taken once; unique in the host. */
+  /** Unique in the host. The id of the message, if there is one, so that a message is accepted once. */
   readonly id: string;
   readonly kind: EventKind;
-  /** Which of the guild's agents, by the name it has there; in a direct message the one that answers there. */
+  /** The agent's roster key; in a direct message, the key of the agent that answers there. */
   readonly agent: string;
   readonly guildId: string | null;
   readonly channelId: string;
-  /** The member who caused it; `null` for digests and wake-ups. */
+  /** The member who caused the event; `null` for digests and wake-ups. */
   readonly userId: string | null;
   readonly facts: EventFacts;
 }
@@ -79,7 +79,7 @@ export type Batch = readonly [RelayEvent, ...RelayEvent[]];
 /** How a delivery ended. */
 export type Delivery =
   | { readonly status: 'done'; readonly posted: boolean; readonly tokens: number; readonly steps: number }
-  /** May be retried with the same idempotency id. `error` is for the log. */
+  /** May be retried with the same idempotency key. `error` is for the log. */
   | {
       readonly status: 'failed';
       readonly retry: boolean;
@@ -87,19 +87,19 @@ export type Delivery =
       readonly retryAfterMs?: number;
       readonly sentence: string;
       readonly error: unknown;
-      /** Whether the agent had posted something before it failed: then its members need no notice. */
+      /** Whether the agent has posted before it failed: then members get no notice. */
       readonly posted?: boolean;
     };
 
-/** The reason with which an attempt is aborted when its agent may not act any more: its run is cancelled at the server, and not resumed. */
+/** The abort reason of an attempt whose agent may no longer act: its run is cancelled at the server, and not resumed. */
 export const SWITCHED_OFF = new Error('the agent was switched off');
 
-/** Whether its author addressed the agent, and so waits for an answer or a reason. */
+/** Whether the author addressed the agent, and therefore gets an answer or a reason. */
 export function needsReply({ kind }: RelayEvent): boolean {
   return kind === 'mention' || kind === 'reply' || kind === 'dm' || kind === 'thread';
 }
 
-/** Stored data about people outside of collections that declare it: queued messages. */
+/** Personal data in queued messages, which are outside of collections. */
 export function personalData({ queue }: Relay): PersonalData {
   return {
     stays: ['what a Letta agent was told and remembers: its server keeps that, and its owner can delete it'],
@@ -108,14 +108,14 @@ export function personalData({ queue }: Relay): PersonalData {
   };
 }
 
-/** Whether an event contains a person's text, or is about an action of theirs. */
+/** Whether an event contains a person's text, or is about an action of the person. */
 export function concerns({ userId, facts }: RelayEvent, person: string): boolean {
   const isTheirs = ({ authorId }: { readonly authorId: string }) => authorId === person;
   if (userId === person || facts.author?.id === person) return true;
   return facts.chain.some(isTheirs) || facts.lines?.some(isTheirs) === true;
 }
 
-/** The event without a person's data: `undefined` when it is theirs; another member's event loses their lines and messages. */
+/** The event without a person's data: `undefined` if the person caused it; otherwise without the person's lines and messages. */
 export function without(event: RelayEvent, person: string): RelayEvent | undefined {
   const { userId, facts } = event;
   if (userId === person || facts.author?.id === person) return undefined;

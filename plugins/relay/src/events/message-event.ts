@@ -26,14 +26,14 @@ import type { AuthorFacts, ChainLink, EventFacts, EventKind, RelayEvent } from '
 interface MessageEventOptions {
   readonly kind: EventKind;
   readonly agent: string;
-  /** How many messages of the reply chain are read. */
+  /** Number of messages of the reply chain to read. */
   readonly depth: number;
-  /** The text of a command's message without the command. */
+  /** For a command: the text after the command. */
   readonly said?: string;
   readonly log: Logger;
 }
 
-/** One event a message, whatever it is taken for. */
+/** All events of a message have the same id, so that it is accepted once, however it was recognised. */
 const MESSAGE = 'message:';
 const COMMAND = 'command:';
 
@@ -60,7 +60,7 @@ export async function messageEvent(message: Message, options: MessageEventOption
   };
 }
 
-/** Whether it was said by a command: then the message itself says more than the event does. */
+/** Whether the message is a command: then it contains more than the event's text. */
 function isCommand({ id }: RelayEvent): boolean {
   return id.startsWith(COMMAND);
 }
@@ -91,7 +91,7 @@ interface TurnEventOptions {
   readonly agent: string;
   /** Whether it is the first message in a thread that the bot has started. */
   readonly opensThread: boolean;
-  /** How many messages of the reply chain are read. */
+  /** Number of messages of the reply chain to read. */
   readonly depth: number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -126,7 +126,7 @@ export async function turnEvent(
   };
 }
 
-/** `random` is what the own listeners hand in where every message is for the agent. */
+/** The kind of a turn's event. The trigger `random` comes from the relay's own listeners in channels whose mode is `always`. */
 function kindOfTurn({ trigger, actor }: Turn): EventKind {
   if (actor.guildId === null) return 'dm';
   if (trigger === 'reply') return 'reply';
@@ -134,8 +134,8 @@ function kindOfTurn({ trigger, actor }: Turn): EventKind {
 }
 
 /**
- * Follows the replies upwards from a message, up to `depth` messages. When one cannot be read (deleted, or Discord does not answer) the chain starts after it,
- * and this is logged. Messages that no model may read are omitted: notices of bots, dot messages.
+ * The messages of a reply chain, upwards from a message, at most `depth`. If one cannot be read (it was deleted, or Discord does not answer), the chain starts
+ * after it, and this is logged. Messages that no model may read are omitted: notices of bots, dot messages.
  */
 async function readReplyChain(message: Message, depth: number, log: Logger): Promise<readonly Message[]> {
   const chain: Message[] = [];
@@ -153,7 +153,7 @@ async function readReplyChain(message: Message, depth: number, log: Logger): Pro
   return chain;
 }
 
-/** The message in the same channel that it replies to. A forwarded message refers to another one without replying to it. */
+/** The id of the message in the same channel that it replies to. A forwarded message has a reference, too, but is not a reply. */
 function parentOf({ reference, channelId }: Message): string | undefined {
   if (reference === null || reference.type === MessageReferenceType.Forward) return undefined;
   if (reference.channelId !== channelId) return undefined;
@@ -186,8 +186,8 @@ function mayReadHistory({ channel }: Message): boolean {
 }
 
 /**
- * The event of a message with the message's current text: `undefined` when it was deleted, or edited into a dot message, while it was queued. Read
- * at the delivery, so that it also works for what was queued over a restart. When the message cannot be read, the event stays as it was.
+ * The event with the message's current text; `undefined` when the message was deleted, or edited into a dot message, while it was queued. Called at the
+ * delivery, so that it also covers the time of a restart. When the message cannot be read, the event stays as it was.
  */
 export async function currentEvent(event: RelayEvent, client: Client, log: Logger): Promise<RelayEvent | undefined> {
   const { messageId } = event.facts;
@@ -223,7 +223,7 @@ function edited(event: RelayEvent, message: Message): RelayEvent | undefined {
   };
 }
 
-/** A person as the prompt shows them. @param name of `namesOf`, where several are shown: no two are the same */
+/** A person as the prompt shows them. @param name from `namesOf`, if the prompt shows several people, whose names must differ */
 export function authorFacts(user: User, member: GuildMember | null, name?: string): AuthorFacts {
   return {
     id: user.id,
@@ -234,10 +234,10 @@ export function authorFacts(user: User, member: GuildMember | null, name?: strin
   };
 }
 
-/** Roles are listed with them between. */
+/** Commas in names of roles would look like separators of the list. */
 const COMMA = /[,，﹐︐、]/gu;
 
-/** Highest first; the role that everyone has says nothing. */
+/** Names of the roles, highest first; without `@everyone`. */
 function rolesOf(member: GuildMember | null): readonly string[] {
   if (member === null) return [];
   return [...member.roles.cache.values()]
@@ -253,8 +253,8 @@ function channelFacts(channel: Channel): EventFacts['channel'] {
 }
 
 /**
- * Names for the speakers of messages that are shown together, by `speakerId`: readable, and no two the same. Agents that share a webhook have
- * each their own. The bot's own name is kept for the bot.
+ * Unique, readable names for the speakers of messages that are shown together, by `speakerId`. Agents that share a webhook have different names. No speaker
+ * gets the bot's name.
  */
 export function namesOf(messages: readonly Message[]): ReadonlyMap<string, string> {
   const [first] = messages;
@@ -270,7 +270,7 @@ export function namesOf(messages: readonly Message[]): ReadonlyMap<string, strin
   return shown;
 }
 
-/** The id is shown where names are the same. */
+/** Adds the id where names are the same. */
 function named(speaker: string, message: Message, index: number) {
   const { author, member } = message;
   return {
@@ -285,7 +285,7 @@ function attachmentFacts(message: Message): EventFacts['attachments'] {
   return [...message.attachments.values()].map(({ name, url, contentType }) => ({ name, url, contentType }));
 }
 
-/** The time, the place and the files of an event; who and what was said comes from its kind. */
+/** The guild and channel of an event. */
 export function placeFacts(channel: Channel, guild: { readonly id: string; readonly name: string } | null) {
   return {
     channel: channelFacts(channel),
@@ -293,16 +293,16 @@ export function placeFacts(channel: Channel, guild: { readonly id: string; reado
   };
 }
 
-/** Beside what a transcript is made of: what Markdown and the prompt's own lines are made of. */
+/** Characters of Markdown and of the prompt's own lines, in addition to those of transcripts. */
 const MARKUP = /[*_#~()=]+/gu;
 const LEADING = /^[\s\-+.,;!>]+/u;
 
-/** A name that cannot pass for a part of the prompt: one line, without what headings, labels, lists and ids are written with. */
+/** A name that cannot look like a part of the prompt: one line, without characters of headings, labels, lists and ids. */
 export function safeName(name: string): string {
   return sanitizeName(sanitizeName(name).replace(MARKUP, ' ')).replace(LEADING, '');
 }
 
-/** The first of the two in which something readable is left; else the id. */
+/** The first of the two names that has a readable character, otherwise the id. */
 export function nameOr(name: string, other: string, id: string): string {
   return safeName(name) || safeName(other) || id;
 }

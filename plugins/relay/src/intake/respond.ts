@@ -18,8 +18,8 @@ import { turnEvent } from '../events/message-event.js';
 import { rulesIn } from '../settings.js';
 
 /**
- * Accepts a turn for an agent: resolves once it is in the queue's journal.
- * @throws UserError when no agent will receive it, with the reason
+ * Accepts a turn for an agent; resolves when it is in the queue's journal.
+ * @throws UserError with the reason if no agent will receive it
  */
 export async function respond(turn: Turn, consentButton: ComponentHandle, relay: Relay): Promise<void> {
   const { settings, ownThreads, clock, log } = relay;
@@ -34,7 +34,7 @@ export async function respond(turn: Turn, consentButton: ComponentHandle, relay:
 
 /**
  * Adds an event to the queue, within the guild's budget.
- * @throws UserError when it is refused
+ * @throws UserError if it is refused
  */
 export async function enqueue(event: RelayEvent, { queue, budget, outages }: Relay): Promise<void> {
   const refusal = await budget.refusal(event.guildId);
@@ -46,7 +46,7 @@ export async function enqueue(event: RelayEvent, { queue, budget, outages }: Rel
   if (status === 'taken') await outages.eventQueued(event);
 }
 
-/** `undefined` when the person is asked for consent: their message comes in again once they agree. */
+/** The key of the agent; `undefined` when the person was asked for consent. A yes hands the same message in again. */
 async function directAgent(turn: Turn, consentButton: ComponentHandle, relay: Relay): Promise<string | undefined> {
   const agent = await relay.dmAgents.agentOf(turn.user.id);
   if (agent === undefined)
@@ -74,7 +74,7 @@ async function guildAgent(turn: Turn, guildId: string, relay: Relay): Promise<st
   return chosen.key;
 }
 
-/** The agents with a grant for a channel; all of them where none has one, so that the error can name an agent. */
+/** The roster with only the agents that have a grant for the channel; with all of them if none has, so that the error can name one. */
 async function grantedIn(channel: Turn['channel'], guildId: string, roster: Roster, { identities }: Relay) {
   const granted: [string, GuildAgent][] = [];
   for (const [key, agent] of Object.entries(roster.agents)) {
@@ -108,8 +108,8 @@ export const switchedOn = () =>
 export const switchedOff = () => t('No agent reads your direct messages. `relay dm on` changes that.');
 
 /**
- * Whether an agent may read the direct messages of the turn's user. A user who has not decided is asked, once, with two buttons.
- * @throws UserError when it may not, with how to change that
+ * Whether an agent may read the user's direct messages. A user who has not decided is asked once, with two buttons.
+ * @throws UserError if it may not, with the command that changes this
  */
 async function consentTo(turn: Turn, button: ComponentHandle, relay: Relay): Promise<boolean> {
   const { dmAgents, settings } = relay;
@@ -149,7 +149,7 @@ function buttons(button: ComponentHandle, messageId: string): ActionRowBuilder<B
   );
 }
 
-/** Handles the buttons. After a yes, the first message is handed in again, so that the member need not repeat it. */
+/** Handles the consent buttons. After a yes, the first message is handed in again, so that the user need not repeat it. */
 export function onConsent(relay: Relay) {
   return async (interaction: ComponentInteraction, [choice, messageId]: readonly string[]): Promise<void> => {
     if (!interaction.isButton()) return;

@@ -24,7 +24,7 @@ import {
 
 export type LettaServers = ReturnType<typeof createLettaServers>;
 
-/** The Letta server whose address is in the settings, or else in the environment: another address is another server from the next message on. */
+/** The Letta server at the address in the settings, otherwise in the environment. A changed address takes effect with the next message. */
 export function createLettaServers(context: RelayContext, ask: AskApproval) {
   const { settings, env, collections: store, services, log } = context;
   const servers = new Map<string | undefined, { readonly agents: Agents; recovered: Promise<unknown> | undefined }>();
@@ -33,12 +33,12 @@ export function createLettaServers(context: RelayContext, ask: AskApproval) {
     createAgents({ address: { baseUrl, apiKey: env.LETTA_API_KEY }, store, ask, clock: services.clock, log });
 
   return {
-    /** Its agents. @throws UserError when the address or the key cannot be right */
+    /** @throws UserError when the address or key is not valid */
     async agents(): Promise<Agents> {
       const url = await address();
       const server = servers.get(url) ?? { agents: make(url), recovered: undefined };
       servers.set(url, server);
-      // An agent that waits for a decision that an earlier process asked for takes no other message.
+      // An agent that waits for a decision about an earlier process's request accepts no other message.
       server.recovered ??= server.agents.recover().catch((error: unknown) => {
         server.recovered = undefined;
         log.info('requests of agents that an earlier run left open could not be answered yet', { error });
@@ -58,8 +58,8 @@ interface AgentsDependencies extends Omit<PromptServices, 'server'> {
 export type Agents = ReturnType<typeof createAgents>;
 
 /**
- * The agents of a Letta server. Nothing is loaded or requested before the first prompt.
- * @throws UserError when the address cannot be one
+ * The agents of a Letta server. Neither loads the client library nor sends a request before the first prompt.
+ * @throws UserError for an invalid address
  * @example
  * const agents = createAgents({ address: { baseUrl: env.LETTA_BASE_URL, apiKey: env.LETTA_API_KEY }, store: collections, ask, clock, log });
  * await agents.recover();
@@ -69,15 +69,15 @@ export function createAgents({ address, ...rest }: AgentsDependencies) {
   const connect: Connect = createConnect(address);
   const parts: PromptServices = { ...rest, server: createServerFindings() };
   const { store, clock, log } = parts;
-  // A server makes no promise about two messages to one agent at the same time.
+  // Letta does not define what happens to two concurrent messages to one agent.
   const agentMutex = createKeyedMutex();
   const prune = createPruning(store, clock, log);
   const knownTools = createKnownTools(connect, clock, log);
 
   return {
     /**
-     * Sends a prompt to an agent and reads its run to the end; requests for approval are asked for and answered on the way. Never throws. An agent
-     * gets one prompt after another. A key that was sent before is looked for at the server first, and not sent again when it has arrived.
+     * Sends a prompt to an agent and reads its run to the end, including decisions about requests for approval. Never throws. An agent gets one prompt after
+     * another. A prompt whose key was used before is searched for at the server first, and not sent again if it has arrived.
      */
     async converse(prompt: Prompt, signal: AbortSignal, onEvent?: (event: AgentEvent) => void): Promise<Conversed> {
       const emit = (event: AgentEvent) => {
@@ -99,14 +99,14 @@ export function createAgents({ address, ...rest }: AgentsDependencies) {
         return notSent(error);
       }
     },
-    /** Denies every request that an earlier process has left open. Call it once, before the first prompt. @returns how many it has answered */
+    /** Denies all requests that an earlier process has left open. Call it once, before the first prompt. @returns the number of denied requests */
     async recover(): Promise<number> {
       await prune();
       return recoverApprovals(parts, connect);
     },
-    /** Which version the server says that it is; `undefined` when it does not say. @throws what went wrong; `troubleOf` has a sentence for it */
+    /** The version that the server reports; `undefined` if it reports none. @throws the client's error; `troubleOf` has a sentence for it */
     version: async () => versionOf(await connect()),
-    /** `undefined` when there is no such agent. @throws what went wrong otherwise; `troubleOf` has a sentence for it */
+    /** `undefined` without such an agent. @throws other errors of the client; `troubleOf` has a sentence for them */
     async find(agentId: string) {
       const client = await connect();
       try {
@@ -114,25 +114,25 @@ export function createAgents({ address, ...rest }: AgentsDependencies) {
         const tools = await toolsAt(client, agentId);
         return { id, name, tools: tools.flatMap((tool) => (typeof tool.name === 'string' ? [tool.name] : [])) };
       } catch (error) {
-        // An invalid id is refused without a look-up.
+        // The server refuses an invalid id without a look-up.
         if (['unknown-agent', 'refused'].includes(troubleOf(error).kind)) return undefined;
         throw error;
       }
     },
-    /** Names of the tools that an agent really has; an empty set when the server does not say. Kept for a minute. */
+    /** Names of the agent's tools at the server; an empty set when the server does not answer. Cached for a minute. */
     toolsOf: knownTools.of,
-    /** Makes the host's tools known to the server, and gives them to an agent. @throws what went wrong; `troubleOf` has a sentence for it */
+    /** Registers the host's tools at the server, and attaches them to an agent. @throws the client's error; `troubleOf` has a sentence for it */
     async register(host: HostRegistration): Promise<RegisteredHost> {
       const registered = await registerHost(await connect(), host);
       knownTools.forget(host.agentId);
       return registered;
     },
-    /** Takes the host's server, and with it its tools, from the Letta server. */
+    /** Removes the host's MCP server, with its tools, from the Letta server. */
     unregister: async (serverName: string): Promise<void> => unregisterHost(await connect(), serverName),
   };
 }
 
-/** Storage that fails, a library that is not there: nothing has been sent. */
+/** The outcome of errors before the request: of the storage, or a missing library. */
 function notSent(error: unknown): Conversed {
   return { status: 'failed', retry: true, sentence: t('I could not pass this on to the agent.'), error, tools: [] };
 }

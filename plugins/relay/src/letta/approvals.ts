@@ -27,7 +27,7 @@ import {
 const MOST_LOSSES = 3;
 const NOT_ASKED: ApprovalDecision = { approve: false, reason: 'Nobody could be asked.' };
 
-/** Requests decisions for the agent's calls, sends them, and reads the run to its end. */
+/** Requests decisions about the agent's calls, sends them, and reads the run to its end. */
 export async function decide(context: PromptContext, asked: boolean): Promise<Next> {
   const { client, server, store, state, prompt, deadline, decisions, clock } = context;
   const calls = state.waiting;
@@ -50,13 +50,13 @@ export async function decide(context: PromptContext, asked: boolean): Promise<Ne
     context.losses += 1;
     const { retry, kind, runId } = troubleOf(error);
     if (kind === 'busy') await waitForBlocker(context, runId);
-    // It may have arrived, or the request was decided elsewhere: the server has the current state.
+    // The decision may have arrived, or the request was decided elsewhere: recovery reads the server's current state.
     const mayBeThere = retry || kind === 'refused' || kind === 'nothing-pending';
     return mayBeThere && context.losses <= MOST_LOSSES ? { do: 'recover' } : { do: 'fail', error };
   }
 }
 
-/** Asks for a decision. The request is stored first, and denied when the question cannot be posted. */
+/** Asks people for a decision. The request is stored before; if the question cannot be posted, it is denied. */
 async function askPeople(context: PromptContext, { callId, name, input }: WaitingCall): Promise<ApprovalDecision> {
   const { store, prompt, clock, log, stopped } = context;
   const { agentId, key, place } = prompt;
@@ -73,7 +73,7 @@ async function askPeople(context: PromptContext, { callId, name, input }: Waitin
   }
 }
 
-/** Resolves when the bot stops: the next process denies the request. */
+/** Resolves with a denial when the bot stops; the next process sends it. */
 function aborted(signal: AbortSignal): Promise<ApprovalDecision> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(RESTARTED);
@@ -81,10 +81,13 @@ function aborted(signal: AbortSignal): Promise<ApprovalDecision> {
   });
 }
 
-/** How long each agent may take with a denial. */
+/** Time limit for a denial, for each agent. */
 const PATIENCE_MS = 60_000;
 
-/** Denies requests that an earlier process has left open. Denials that cannot be sent now stay open, and are found by the agent's next prompt. */
+/**
+ * Denies requests that an earlier process has left open. A denial that cannot be sent now stays stored; the agent's next prompt sends it. Resolves with the
+ * number of denied requests.
+ */
 export async function recoverApprovals(parts: PromptServices, connect: Connect): Promise<number> {
   const open = new Map<string, AskedApproval[]>();
   for await (const [, asked] of parts.store.lettaAsked.entries()) {
@@ -113,7 +116,7 @@ async function deny(parts: PromptServices, client: Letta, asked: readonly AskedA
       deadline.signal,
     ));
   } catch (error) {
-    // Decided elsewhere, or the agent is gone: then there is nothing left to answer.
+    // The request was decided elsewhere, or the agent was deleted: there is nothing left to deny.
     const { retry, sentence } = troubleOf(error);
     if (retry) {
       log.warn('a request for approval could not be denied yet', { agentId, sentence, error });
@@ -128,7 +131,7 @@ async function deny(parts: PromptServices, client: Letta, asked: readonly AskedA
 
 const MOST_RUNS = 20;
 
-/** Denies requests that were never asked for here: the server refuses each later message while they are open. */
+/** Denies requests that this process did not store. While one is open, the server refuses every message. */
 export async function denyOrphans(context: PromptContext): Promise<void> {
   const { client, server, store, log, deadline, prompt } = context;
   const { agentId } = prompt;
@@ -138,12 +141,12 @@ export async function denyOrphans(context: PromptContext): Promise<void> {
   const known = await Promise.all(calls.map(({ callId }) => store.lettaAsked.of(callId).find()));
   const decision = known.some((asked) => asked !== undefined) ? RESTARTED : ORPHANED;
   const answer = answerTo(calls, agentId, () => decision);
-  // The agent's reaction belongs to a prompt that has ended long ago.
+  // The stream is read without effect: it belongs to a prompt that has ended.
   for await (const _ of await openStream(client, server, agentId, answer, deadline.signal));
   await Promise.all(calls.map(({ callId }) => store.lettaAsked.of(callId).delete()));
 }
 
-/** The calls that an agent waits for: as the server says itself, or, where it does not, as the latest run that ended with a request. */
+/** The calls for which an agent waits: those that the server reports, otherwise those of the latest run that ended with a request. */
 async function waitingAt({ client, deadline, prompt }: PromptContext): Promise<readonly WaitingCall[]> {
   const { signal } = deadline;
   const { agentId } = prompt;
@@ -160,8 +163,9 @@ async function waitingAt({ client, deadline, prompt }: PromptContext): Promise<r
 }
 
 /**
- * The message that answers a request: all of its calls at once, as the server wants it. Its id follows from them, so that it is sent once.
- * @param about the prompt's key, or the agent's id: some models number their calls anew each time
+ * The message with the decisions about a request: Letta requires all of its calls in one message. Its id is derived from them, so that a repeated message is
+ * recognised.
+ * @param about the prompt's key, or the agent's id, because some models start numbering their calls anew
  */
 function answerTo(
   calls: readonly WaitingCall[],
@@ -191,8 +195,8 @@ const ORPHANED: ApprovalDecision = {
 const read = z.record(z.string(), z.unknown());
 
 /**
- * Asks for a decision about an approval request by a card in the channel of the prompt: the member whose message the agent works on, or, for an
- * event without a member, the admin who let the agent in. Asked once for each call, also after a restart.
+ * Asks for a decision about an approval request with a card in the channel of the prompt: the member whose message the agent answers, or, for an event without
+ * a member, the admin who added the agent. Each call has one card, also after a restart.
  */
 export function createApprovalCards(stores: RelayStores): AskApproval {
   return async (request, signal) => {
@@ -212,7 +216,7 @@ export function createApprovalCards(stores: RelayStores): AskApproval {
     const decided = asking
       .then((outcome) => (outcome.status === 'deferred' ? outcome.settled : outcome))
       .finally(either.release);
-    // The agent does not wait for requests to Discord that post the card or delete it.
+    // The agent does not have to wait until Discord has posted or deleted the card.
     const result = await withinLimit(stores.clock, limitMs, decided);
     if (result.inTime) return decisionOf(result.value);
     late.abort();
@@ -223,7 +227,7 @@ export function createApprovalCards(stores: RelayStores): AskApproval {
 const SLACK_MS = 2_000;
 const USUAL_SECONDS = 60;
 
-/** The time limit of `confirm` for the member, and a little more. */
+/** The member's time limit of `confirm`, and a margin. */
 async function timeLimitFor(actor: Actor, { catalog }: RelayStores): Promise<number> {
   const rules = await catalog.describe('confirm', actor).catch(() => []);
   const limit = rules.find(({ key }) => key === 'timeLimit')?.value;
@@ -256,7 +260,7 @@ function nameOf({ agentId, place: { guildId } }: ApprovalRequest, { rosters }: P
   return guildId === null || key === undefined ? agentId : (rosters.of(guildId)?.agents[key]?.name ?? agentId);
 }
 
-/** Arguments that cannot be parsed are shown unchanged, so that nothing is hidden. */
+/** Arguments that cannot be parsed are shown unchanged, so that the card hides nothing. */
 function argumentsOf(input: string): Readonly<Record<string, unknown>> {
   try {
     const parsed = read.safeParse(JSON.parse(input));
@@ -276,8 +280,8 @@ const input = z.object({
 });
 
 /**
- * Stands for a tool call of an agent that the Letta server holds for approval. Running it has no effect but to record the approval: the call itself
- * is the server's. So the card, its time limit and the record of the decision are those of every other tool.
+ * Represents a tool call of an agent that the Letta server holds for approval. Running this tool only records the approval; the server executes the call. So
+ * the card, its time limit and the record of the decision are those of every other tool.
  */
 export const approveTool: ToolDefinition<typeof input, { readonly approved: true }> = {
   name: APPROVE,
@@ -286,7 +290,7 @@ export const approveTool: ToolDefinition<typeof input, { readonly approved: true
   risk: 'destructive',
   policy: 'confirm',
   internal: true,
-  // Approving the same call twice has the same effect.
+  // Approving the same call again changes nothing.
   idempotent: true,
   present: {
     sentence: ({ agent, tool }) => t("I'll let the agent {agent} use its tool {tool}", { agent, tool }),

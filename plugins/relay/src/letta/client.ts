@@ -23,21 +23,21 @@ import type { env } from '../context.js';
 import type { settings } from '../settings.js';
 import { troubleOf } from './errors.js';
 
-/** Where Letta itself serves agents. */
+/** The address of Letta's cloud. */
 const CLOUD = 'https://api.letta.com';
 
 export interface ServerAddress {
-  /** Address of a self-hosted server; default: Letta's cloud. */
+  /** Address of a self-hosted server; by default Letta's cloud. */
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
 }
 
-/** The client. Its library is loaded when it is first wanted. */
+/** Resolves with the client; loads its library at the first call. */
 export type Connect = () => Promise<Letta>;
 
 /**
- * Never repeats a request by itself: that is the queue's business, which knows what was sent before.
- * @throws OperatorError at once when the address is none that a server can have, or the cloud would be asked without a key
+ * Creates a client that never repeats a request: the queue does, which knows what was sent before.
+ * @throws OperatorError for an invalid address, or for the cloud without a key
  */
 export function createConnect({ baseUrl = CLOUD, apiKey }: ServerAddress): Connect {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
@@ -55,7 +55,7 @@ export function createConnect({ baseUrl = CLOUD, apiKey }: ServerAddress): Conne
   let client: Promise<Letta> | undefined;
   const load = async () => {
     const { Letta } = await import('@letta-ai/letta-client');
-    // `null`, not left out: the library would look for a key and a project in the environment by itself.
+    // `null`, because for `undefined` the library would read key and project from the environment.
     return new Letta({ baseURL: baseUrl, apiKey: apiKey ?? null, projectID: null, maxRetries: 0, logLevel: 'off' });
   };
   return () => {
@@ -68,18 +68,18 @@ function misconfigured(reason: string): OperatorError {
   return new OperatorError(reason, t('The way to the Letta server is not set up. The bot’s owner can see why.'));
 }
 
-/** The version with which the relay was tried. */
+/** The version with which the relay was tested. */
 export const TRIED = '0.16.8';
-/** From this one on, servers take no address of a private network for tools. */
+/** From this version on, servers refuse addresses of private networks for tools. */
 export const REFUSES_PRIVATE_SINCE = '0.16.7';
 
-/** The version that a Letta server reports; `undefined` when it reports none. @throws when it cannot be reached */
+/** The version that a Letta server reports; `undefined` if it reports none. @throws when the server cannot be reached */
 export async function versionOf(client: Letta): Promise<string | undefined> {
   const { version } = await client.health();
   return /^\d+\.\d+\.\d+/.test(version) ? version : undefined;
 }
 
-/** Whether one version is older than another, by its three numbers. */
+/** Compares two versions by their three numbers. */
 export function isOlder(version: string, than: string): boolean {
   const [a, b] = [version, than].map((text) => text.split('.').map((part) => Number.parseInt(part, 10)));
   for (const [index, number] of (b ?? []).entries()) {
@@ -91,7 +91,7 @@ export function isOlder(version: string, than: string): boolean {
 
 const INTERNAL_NAMES = /^(localhost|metadata\.google\.internal|.*\.(local|localdomain|localhost|home\.arpa|svc))$/;
 
-/** Whether an address names a host of a private network; what a name resolves to is not looked at. */
+/** Whether an address names a host of a private network. Names are not resolved. */
 export function isPrivateAddress(url: string): boolean {
   const address = new URL(url);
   const literal = literalAddressOf(address);
@@ -107,10 +107,10 @@ export async function toolsAt(client: Letta, agentId: string): Promise<readonly 
 }
 
 const FRESH_MS = 60_000;
-/** As many agents as are remembered at once. */
+/** Maximum number of cached agents. */
 const MOST_AGENTS = 1_000;
 
-/** The names of the tools that agents really have. */
+/** Caches the names of agents' tools at the server. */
 export function createKnownTools(connect: Connect, clock: Clock, log: Logger) {
   const known = new Map<string, { readonly at: number; readonly names: Promise<ReadonlySet<string>> }>();
 
@@ -119,7 +119,7 @@ export function createKnownTools(connect: Connect, clock: Clock, log: Logger) {
       const tools = await toolsAt(await connect(), agentId);
       return new Set(tools.flatMap(({ name }) => (typeof name === 'string' ? [name] : [])));
     } catch (error) {
-      // A prompt without hints is better than none. The next one asks again.
+      // The prompt is sent without hints about tools, and the next one asks again.
       log.warn("the agent's tools are not known", { agentId, error });
       known.delete(agentId);
       return new Set();
@@ -136,16 +136,16 @@ export function createKnownTools(connect: Connect, clock: Clock, log: Logger) {
       known.set(agentId, { at: clock.now(), names });
       return names;
     },
-    /** Its tools have changed. */
+    /** To be called when the agent's tools have changed. */
     forget: (agentId: string) => void known.delete(agentId),
   };
 }
 
 export const POLL_MS = 1_000;
-/** Streams have no time limit: the deadline limits a request. */
+/** No limit for streams in practice: the deadline limits a request. */
 const STREAM_TIMEOUT_MS = 2 * 60 * 60_000;
 
-/** Resolves with the run once it is over, however it ended. @throws what asking for it comes to; an error when the signal aborts */
+/** Polls a run until it has ended in any way. @throws errors of the client, and an error when the signal aborts */
 export async function overRun(client: Letta, clock: Clock, runId: string, signal: AbortSignal): Promise<Run> {
   for (;;) {
     const run = await client.runs.retrieve(runId, { signal });
@@ -157,8 +157,8 @@ export async function overRun(client: Letta, clock: Clock, runId: string, signal
 const PAGE = 100;
 
 /**
- * Everything that a run has left, oldest first. The parts of one message have the same id, and come on one page. A page that brings nothing
- * new is the last one, also from a server that does not know the cursor.
+ * All messages of a run, oldest first. The parts of one message have the same id, and are on one page. A page without new messages is the last one, also from a
+ * server that ignores the cursor.
  */
 export async function messagesOf(client: Letta, runId: string, signal: AbortSignal): Promise<readonly Message[]> {
   const all: Message[] = [];
@@ -178,7 +178,7 @@ export async function countMessages(client: Letta, runId: string, signal: AbortS
   return (await messagesOf(client, runId, signal)).length;
 }
 
-/** The rest of a background run's chunks. */
+/** The chunks of a background run after the one with the number `after`. */
 export function restOf(
   client: Letta,
   runId: string,
@@ -198,13 +198,13 @@ export async function pause(clock: Clock, ms: number, signal: AbortSignal): Prom
   if (!(await sleep(clock, ms, signal))) throw new Error('stopped waiting');
 }
 
-/** Most steps of a run, so that an agent cannot go round in circles. */
+/** Maximum number of steps of a run, so that an agent in a loop stops. */
 const MAX_STEPS = 50;
 
 /**
- * Sends a message, in the background where the server can: then the run survives a lost connection. It goes to the agent's default
- * conversation, where the server knows a repeated id, and refuses a message while the agent is busy; older servers have agents only.
- * @param unlocked past that refusal: what keeps the agent busy is known to be dead
+ * Sends a message, if possible in the background, so that the run survives a lost connection. It goes to the agent's default conversation, in which the server
+ * recognises a repeated id and refuses a message while the agent is busy; older servers have no conversations.
+ * @param unlocked sends it without that refusal, because the run that keeps the agent busy is dead
  */
 export async function openStream(
   client: Letta,
@@ -237,35 +237,35 @@ export async function openStream(
   }
 }
 
-/** Properties of a server that were detected, cached as long as this process runs. */
+/** Properties of a server that were found out; kept as long as this process runs. */
 export interface ServerFindings {
-  /** Whether it has background runs. */
+  /** Whether it supports background runs. */
   background: boolean;
-  /** Whether it has routes for conversations. */
+  /** Whether it has conversation routes. */
   conversations: boolean;
   /** When it last refused a connection, in milliseconds since the Unix epoch. */
   refusedAt: number;
-  /** Agents without a running run of an earlier process, as far as is known. */
+  /** Agents that are known to have no running run of an earlier process. */
   readonly free: Set<string>;
-  /** Runs that are shown as running although their process is gone. */
+  /** Runs that the server shows as running although their process has ended. */
   readonly dead: Set<string>;
-  /** Runs that were cancelled, by agent, with the number of their messages then: their step goes on. */
+  /** Cancelled runs by agent, with the number of their messages at that time; their last step continues. */
   readonly cancelled: Map<string, CancelledRun>;
 }
 
-/** How far a run had come, and when. */
+/** The progress of a run at one time. */
 export interface RunMark {
   readonly runId: string;
   readonly messages: number;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
-  /** It makes no progress: its worker is gone. */
+  /** The run makes no progress, so its process has ended. */
   readonly isDead?: true;
 }
 
-/** A cancelled run, which may be in its last step. */
+/** A cancelled run, whose last step may continue. */
 interface CancelledRun extends RunMark {
-  /** When the server took what it was about, in milliseconds since the Unix epoch. */
+  /** When the server accepted the run's message, in milliseconds since the Unix epoch. */
   readonly since: number;
 }
 
@@ -280,12 +280,12 @@ export function createServerFindings(): ServerFindings {
   };
 }
 
-/** Whether the server itself lets only one run at a time work with an agent, and recognises a repeated message. */
+/** Whether the server allows one run per agent at a time, and recognises a repeated message. */
 export function serializes({ background, conversations }: ServerFindings): boolean {
   return background && conversations;
 }
 
-/** For `doctor`: whether the Letta server can be reached and accepts the key, and which version it is. Nothing where none is set up. */
+/** For `doctor`: checks that the Letta server can be reached and accepts the key, and its version. No result if none is configured. */
 export async function checkLetta(
   { baseUrl = undefined }: Pick<z.output<typeof settings.global>, 'baseUrl'>,
   { LETTA_BASE_URL, LETTA_API_KEY }: z.output<typeof env>,

@@ -5,37 +5,37 @@ type TroubleKind =
   | 'unauthorised'
   | 'unknown-agent'
   | 'refused'
-  /** The agent waits for an approval, and accepts nothing else. */
+  /** The agent waits for an approval, and accepts no other message. */
   | 'pending-approval'
-  /** A decision about a call that does not wait for one, or not any more. */
+  /** A decision about a call that does not wait for one. */
   | 'nothing-pending'
   /** The agent is busy. */
   | 'busy'
-  /** It has no background runs. */
+  /** The server does not support background runs. */
   | 'no-background'
-  /** It has no routes for conversations. */
+  /** The server has no conversation routes. */
   | 'no-conversations'
   | 'rate-limited'
   | 'server-error'
   | 'unreachable'
-  /** A run that ended with an error. */
+  /** The run ended with an error. */
   | 'run-error';
 
 interface Trouble {
   readonly kind: TroubleKind;
-  /** Whether the same may be tried again. */
+  /** Whether the same request may be tried again. */
   readonly retry: boolean;
   readonly retryAfterMs?: number;
-  /** For people. */
+  /** The problem for people. */
   readonly sentence: string;
-  /** Which run the agent is busy with, where the server says so. */
+  /** The run that the agent is busy with, if the server reports it. */
   readonly runId?: string;
 }
 
-/** The meaning of a client's error. It is recognised by its shape, so that the library need not be loaded. */
+/** Classifies a client's error by its shape, without loading the library. */
 export function troubleOf(error: unknown): Trouble {
   const { status, body, headers } = partsOf(error);
-  const retryAfterMs = patienceIn(headers);
+  const retryAfterMs = retryAfterMsOf(headers);
   const patience = retryAfterMs === undefined ? {} : { retryAfterMs };
   const text = JSON.stringify(body ?? null);
   if (status === undefined) return body === undefined ? UNREACHABLE : runTrouble(body);
@@ -53,24 +53,24 @@ function mayPass(status: number): boolean {
   return status === 408 || status === 425 || status >= 500;
 }
 
-/** Whether a run has ended with it: the server has told of it in the stream, or keeps it with the run. */
+/** Whether the error is a run's own: reported in the stream, or stored with the run. */
 export function isRunError(error: unknown): boolean {
   const { status, body } = partsOf(error);
   return status === undefined && body !== undefined;
 }
 
-/** The error of a run, in the form in which a stream throws it. */
+/** The error of a run that a stream would have thrown. */
 export class RunFailed extends Error {
   constructor(
     runId: string | undefined,
-    /** The error that the server stores with the run, or else its stop reason. */
+    /** The error that the server stores with the run, otherwise its stop reason. */
     readonly error: unknown,
   ) {
     super(`the run ${runId} failed`);
   }
 }
 
-/** Whether a run that has stopped for this reason has failed, also where the server says no more of it. */
+/** Whether a stop reason means failure. Servers may report no other error. */
 export function isFailure(stopReason: string): boolean {
   return FAILURES.has(stopReason);
 }
@@ -86,7 +86,7 @@ const FAILURES: ReadonlySet<string> = new Set([
   'context_window_overflow_in_system_prompt',
 ]);
 
-/** Whether nothing listens at the server's address: the server may have been killed, or only its proxy. */
+/** Whether nothing listens at the server's address. The server may have stopped, or only its proxy. */
 export function isConnectionRefused(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     if ('code' in cause && cause.code === 'ECONNREFUSED') return true;
@@ -94,11 +94,11 @@ export function isConnectionRefused(error: unknown): boolean {
   return false;
 }
 
-/** For people, of a run that ended with an error after the agent had done something. */
+/** A sentence for people about a run that failed after the agent had acted. */
 export function stoppedBy(error: unknown): string {
   const { kind, sentence } = troubleOf(error);
   const stopped = t('The agent stopped in the middle of its work.');
-  // All but the last are about the agent's model.
+  // Except for `RUN_ERROR`, these sentences are about the agent's model.
   return kind === 'run-error' && sentence !== RUN_ERROR.sentence ? `${stopped} ${sentence}` : stopped;
 }
 
@@ -111,7 +111,7 @@ const runErrorBody = z.object({
   detail: z.string().nullish(),
 });
 
-/** The meaning of a run's error, by its type, or by the code at the start of its message or detail. The first match is used. */
+/** Classifies a run's error by its type, or by the code at the start of its message or detail. The first match counts. */
 function runTrouble(body: unknown): Trouble {
   const { error_type: type, message, detail } = runErrorBody.safeParse(body).data ?? {};
   const text = `${type ?? ''} ${message ?? ''} ${detail ?? ''}`;
@@ -253,8 +253,8 @@ function partsOf(error: unknown): ErrorResponse {
   };
 }
 
-/** `retry-after`: in seconds, as both Letta and proxies before it send it. */
-function patienceIn(headers: Headers | undefined): number | undefined {
+/** The `retry-after` header in milliseconds. Letta and proxies send it in seconds. */
+function retryAfterMsOf(headers: Headers | undefined): number | undefined {
   const seconds = Number(headers?.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }

@@ -5,42 +5,41 @@ import type { Tool } from '@letta-ai/letta-client/resources/tools';
 import { toolsAt } from './client.js';
 import { troubleOf } from './errors.js';
 
-/** The host's tools, for one agent. */
+/** What is registered at the Letta server: the host's tools, for one agent. */
 export interface HostRegistration {
   readonly agentId: string;
-  /** The name of the host's MCP server at the Letta server: one for all agents that use it. */
+  /** The name of the host's MCP server at the Letta server, which all of its agents share. */
   readonly serverName: string;
-  /** Where the Letta server reaches it. */
+  /** The host's address as the Letta server reaches it. */
   readonly url: string;
-  /** The agent's own: whatever it calls, it calls as this identity. */
+  /** The agent's bearer token, which determines the identity of its calls. */
   readonly bearer: string;
-  /** With whose bearer the tools are listed, once and now: one that sees those of all agents. */
+  /** The bearer token with which the tools are listed; its identity sees the tools of all agents. */
   readonly lister: string;
-  /** Names of the tools that the identity is offered. */
+  /** Names of the tools that the agent's identity may use. */
   readonly offered: ReadonlySet<string>;
 }
 
 export interface RegisteredHost {
   readonly serverId: string;
-  /** Names of the tools that the agent has now. */
+  /** Names of the attached tools. */
   readonly attached: readonly string[];
-  /** Names of those that it no longer has. */
+  /** Names of the tools that were detached. */
   readonly detached: readonly string[];
-  /** Offered, but the Letta server does not see them: it cannot reach the host, or has not been let in. */
+  /** Tools that the identity may use but the Letta server does not list: it cannot reach the host, or was refused. */
   readonly missing: readonly string[];
-  /** Names of tools that the Letta server has dropped for all agents, since the identity that listed them did not see them. */
+  /** Names of tools that the Letta server has removed from all agents, because the latest list did not contain them. */
   readonly dropped: readonly string[];
 }
 
 /**
- * Makes the host's tools known to the Letta server, and gives them to an agent.
- * @throws OperatorError when the server refuses the address; otherwise what went wrong, for which `troubleOf` has a sentence
- *
- * Letta keeps one tool of a name for all agents of an organisation, and the server that is registered last takes it over. So all agents
- * share one registration, and each brings its own bearer: a secret of the agent that Letta puts in place of `{{ … }}` when it calls.
+ * Registers the host's tools at the Letta server, and attaches them to an agent. Letta keeps one tool per name for all agents of an organisation, and the latest
+ * registration replaces earlier ones. So all agents share one registration, and each has its own bearer token: a secret of the agent that Letta inserts for
+ * `{{ … }}` when it calls.
+ * @throws OperatorError when the server refuses the address; otherwise the client's error, for which `troubleOf` has a sentence
  */
 export async function registerHost(client: Letta, host: HostRegistration): Promise<RegisteredHost> {
-  await giveBearer(client, host.agentId, host.bearer);
+  await storeBearer(client, host.agentId, host.bearer);
   const { serverId, isNew } = await announce(client, host);
   let tools = await client.mcpServers.tools.list(serverId);
   let dropped: readonly string[] = [];
@@ -52,7 +51,7 @@ export async function registerHost(client: Letta, host: HostRegistration): Promi
   return { serverId, attached, detached, missing: missingIn(tools, host.offered), dropped };
 }
 
-/** Takes the host's server, and with it its tools, from the Letta server. */
+/** Removes the host's MCP server, with its tools, from the Letta server. */
 export async function unregisterHost(client: Letta, serverName: string): Promise<void> {
   const server = (await client.mcpServers.list()).find(({ server_name }) => server_name === serverName);
   if (server?.id !== undefined) await client.mcpServers.delete(server.id);
@@ -64,7 +63,7 @@ function missingIn(tools: readonly Tool[], offered: ReadonlySet<string>): readon
 }
 
 /**
- * Registers the host's MCP server, or corrects what is registered. The Letta server asks a new one for its tools at once.
+ * Registers the host's MCP server, or updates its registration. The Letta server lists the tools of a new one at once.
  * @throws OperatorError when it refuses the address
  */
 async function announce(
@@ -95,13 +94,13 @@ async function announce(
   }
 }
 
-/** Has the Letta server ask for the tools again. @returns the names of those that it has dropped for all agents */
+/** Lets the Letta server list the tools again. @returns the names of tools that it has removed from all agents */
 async function listAnew(client: Letta, host: HostRegistration, serverId: string): Promise<readonly string[]> {
   await client.mcpServers.update(serverId, { config: configOf(host, host.lister) });
   try {
     return droppedBy(await client.mcpServers.refresh(serverId));
   } catch (error) {
-    // It cannot reach the host: what it has not got is missing.
+    // The server cannot reach the host. The tools that it does not list are reported as missing.
     if (troubleOf(error).kind !== 'unknown-agent') throw error;
     return [];
   } finally {
@@ -112,7 +111,7 @@ async function listAnew(client: Letta, host: HostRegistration, serverId: string)
 /**
  * The bearer token is sent in a separate header, because servers do not accept a new authorization token after the registration. If such a header exists, they
  * ignore a token that an earlier version of this bot has registered.
- * @param lister with whose bearer the tools are listed: there is no agent that asks for the list
+ * @param lister the bearer token for listing the tools, which no agent does
  */
 function configOf({ url }: HostRegistration, lister?: string) {
   return {
@@ -129,7 +128,7 @@ function droppedBy(refreshed: unknown): readonly string[] {
   return names.map(String);
 }
 
-/** Leaves the agent with exactly those of the host's tools that it is offered; what else it has stays. */
+/** Attaches the tools that the agent is offered, and detaches the host's other tools. Tools from elsewhere stay. */
 async function attachOnly(
   client: Letta,
   {
@@ -158,8 +157,8 @@ async function attachOnly(
 const SECRET = 'CINNABAR_BEARER';
 
 /**
- * The placeholder for the calling agent's token in a server's registration; an agent without a token is refused.
- * @param lister whose token is used when no agent calls, while the tools are listed
+ * The placeholder for the calling agent's token in a server's registration; calls of an agent without a token are refused.
+ * @param lister the token that is used while no agent calls, for listing the tools
  */
 function bearerOfAgent(lister: string | undefined): string {
   if (lister === undefined) return `{{ ${SECRET} }}`;
@@ -168,10 +167,10 @@ function bearerOfAgent(lister: string | undefined): string {
 }
 
 /**
- * Gives an agent its bearer, beside the secrets that it has: the server replaces them all at once.
- * @throws UserError when the server hides the others, which would be lost
+ * Stores the bearer token in the agent's secrets, which the server replaces all at once.
+ * @throws UserError when the server hides the values of the other secrets, which would be lost
  */
-async function giveBearer(client: Letta, agentId: string, bearer: string): Promise<void> {
+async function storeBearer(client: Letta, agentId: string, bearer: string): Promise<void> {
   const agent = await client.agents.retrieve(agentId, { include: ['agent.secrets'] });
   const others = (agent.secrets ?? []).filter(({ key }) => key !== SECRET);
   if (others.some(({ value }) => isHidden(value))) {
@@ -186,7 +185,7 @@ async function giveBearer(client: Letta, agentId: string, bearer: string): Promi
   await client.agents.update(agentId, { secrets: { ...kept, [SECRET]: bearer } });
 }
 
-/** The text that servers show in place of a secret. */
+/** Whether a value is a server's replacement for a secret. */
 function isHidden(value: string): boolean {
   return value === '' || /^[*•]+$|^\W*(encrypted|redacted|hidden)\W*$/i.test(value);
 }

@@ -14,7 +14,7 @@ export const digests = {
   version: 1,
   schema: z.object({
     guildId: z.string(),
-    /** The first message that no digest has covered, and when it came. */
+    /** The first message that no digest has covered, and its time. */
     firstId: z.string(),
     at: z.number(),
   }),
@@ -22,7 +22,7 @@ export const digests = {
 type StoredDigest = z.output<typeof digests.schema>;
 
 interface Gathering extends StoredDigest {
-  /** Messages since this process knows of the digest. */
+  /** Messages since this process loaded or began the digest. */
   count: number;
 }
 
@@ -31,7 +31,7 @@ const MOST_READ = 100;
 
 export type Digests = Awaited<ReturnType<typeof openDigests>>;
 
-/** Collects messages in channels whose mode is `digest`, and sends the summaries. */
+/** Collects messages in channels whose mode is `digest`, and queues their digests. */
 export async function openDigests(relay: Relay) {
   const { rosters, settings, clock, client, log } = relay;
   const { digests: stored } = relay.collections;
@@ -43,7 +43,7 @@ export async function openDigests(relay: Relay) {
     await stored.of(channelId).delete();
   };
   const send = async (channelId: string, open: Gathering) => {
-    // Another process handles the guild, or Discord has an outage in it.
+    // The guild belongs to another process, or is unavailable because of an outage of Discord.
     if (client.guilds.cache.get(open.guildId)?.available !== true) return;
     const roster = rosters.enabled(open.guildId);
     const channel = client.channels.cache.get(channelId);
@@ -52,12 +52,12 @@ export async function openDigests(relay: Relay) {
     if (roster === undefined || modeOf(roster, places) !== 'digest') return forget(channelId);
     const chosen = chooseAgent(roster, places, '');
     if (isQuiet(clock.now(), await rulesIn(settings, open.guildId))) return;
-    // Messages from here on belong to the next digest.
+    // Messages from here on begin the next digest.
     gathering.delete(channelId);
     const digest = chosen === undefined ? undefined : await digestOf(channel, chosen.key, open, clock.now());
-    // Queued before its entry is deleted: the queue recognises a digest that is sent again after a crash.
+    // Queued before its entry is deleted. After a crash in between, the queue recognises the repeated digest by its id.
     if (digest !== undefined) await enqueue(digest, relay);
-    // Where something was said meanwhile, the next one has been noted in its place.
+    // A message since then has replaced the entry by that of the next digest.
     if (!gathering.has(channelId)) await forget(channelId);
   };
   const trySend = async (channelId: string, open: Gathering) => {
@@ -72,7 +72,7 @@ export async function openDigests(relay: Relay) {
   };
 
   return {
-    /** Notes a message of a channel whose mode is `digest`. */
+    /** Counts a message of a channel whose mode is `digest`, and queues the digest if it is full. */
     async note({ channelId, guildId, id }: Message<true>): Promise<void> {
       const known = gathering.get(channelId);
       const open = known ?? { guildId, firstId: id, at: clock.now(), count: 0 };
@@ -82,7 +82,7 @@ export async function openDigests(relay: Relay) {
       const { digestMessages } = await rulesIn(settings, guildId);
       if (open.count >= digestMessages && gathering.get(channelId) === open) await trySend(channelId, open);
     },
-    /** Sends the digests that have gathered for long enough. */
+    /** Queues the digests that are old enough. */
     async sendDue(): Promise<void> {
       for (const [channelId, open] of [...gathering]) {
         const { digestMinutes } = await rulesIn(settings, open.guildId);

@@ -18,8 +18,8 @@ import { rulesIn } from '../settings.js';
 import type { Digests } from './digests.js';
 
 /**
- * Hands in messages that are for an agent without addressing the bot: by mode, by its name, and the first in a thread of the bot. Where no agents are enabled,
- * a message costs one look-up.
+ * Hands in messages for agents that do not address the bot: by mode, by the agent's name, and the first in a thread of the bot. In guilds without enabled
+ * agents, a message costs one look-up.
  */
 export function listenForMessages(relay: Relay, frontDoor: FrontDoor, digests: Digests): void {
   const { on, client, clock, commands, rosters, settings, ownThreads, whySilent } = relay;
@@ -59,7 +59,7 @@ export function listenForMessages(relay: Relay, frontDoor: FrontDoor, digests: D
   });
 }
 
-/** Why a message that does not address the bot was not delivered to an agent, by the present settings. */
+/** For `!why`: why a message that does not address the bot was not delivered to an agent, according to the current settings. */
 function silenceReasons(
   mode: ReturnType<typeof modeOf>,
   isNamed: boolean,
@@ -79,13 +79,13 @@ function silenceReasons(
     : [t('It was brought to the agents: whether they answer is their choice.')];
 }
 
-/** Written by a person, and not as a dot message. Messages of bots, this one included, and of webhooks are never events. */
+/** Whether a person has written the message, and it is no dot message. Messages of bots, including this one, and of webhooks are never events. */
 function isByMember({ author, webhookId, type, content }: Message): boolean {
   if (author.bot || webhookId !== null || isDotMessage(content)) return false;
   return type === MessageType.Default || type === MessageType.Reply;
 }
 
-/** Whether the message can concern an agent, by what is in memory. */
+/** A check in memory: whether the message may be for an agent. */
 function mayConcernAgents({ channel, content }: Message<true>, roster: Roster, botId: string): boolean {
   const mode = modeOf(roster, placesOf(channel));
   if (mode === 'always' || mode === 'digest') return true;
@@ -101,7 +101,7 @@ export const startedThreads = {
   version: 1,
   schema: z.object({
     begun: z.boolean(),
-    /** The message that was the first, where it was seen. */
+    /** The first message, if the bot saw it. */
     firstId: z.string().optional(),
   }),
 } as const;
@@ -116,12 +116,12 @@ export function createOwnThreads(
 ) {
   const judging = new Set<string>();
   const wasQuiet = async ({ channel, id }: Message<true>): Promise<boolean> => {
-    // A thread may be older than the agents here.
+    // Earlier messages are read, because a thread may be older than its record.
     const before = await channel.messages.fetch({ before: id, limit: LOOKED_AT });
     return before.every(({ author, system }) => author.bot || system);
   };
   return {
-    /** Whether a message is the first that a person writes in a thread that the bot has started. `true` once a thread. */
+    /** Whether a message is the first that a person writes in a thread that the bot has started. `true` once per thread. */
     async isFirst(message: Message<true>): Promise<boolean> {
       const { channel, channelId } = message;
       if (!channel.isThread() || channel.ownerId !== client.user?.id || judging.has(channelId)) return false;
@@ -135,7 +135,7 @@ export function createOwnThreads(
         judging.delete(channelId);
       }
     },
-    /** Whether `isFirst` was true of the message. */
+    /** Whether `isFirst` returned `true` for the message. */
     wasFirst: async ({ channel, channelId, id }: Message): Promise<boolean> =>
       channel.isThread() && (await stored.of(channelId).find())?.firstId === id,
   };
@@ -145,11 +145,11 @@ interface Gathered {
   readonly agent: string;
   readonly first: MessageReaction | PartialMessageReaction;
   readonly by: User | PartialUser;
-  /** By their text: a reaction that is removed and added again counts once. */
+  /** By text, so that a reaction that is removed and added again counts once. */
   readonly lines: Map<string, { readonly authorId: string; readonly text: string }>;
 }
 
-/** Queues reactions to agents' messages: all to one message within the guild's `reactionSeconds` together. */
+/** Queues reactions to agents' messages as one event for each message and `reactionSeconds`. */
 export function listenForReactions(relay: Relay): void {
   const { on, after, rosters, settings, authors, clock, log } = relay;
   const gathered = new Map<string, Gathered>();

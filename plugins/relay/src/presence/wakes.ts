@@ -11,7 +11,7 @@ import { rulesIn } from '../settings.js';
 
 const wake = z.object({
   id: z.number(),
-  /** As the admin wrote it: `every day 9:00`. */
+  /** The plan as the admin wrote it: `every day 9:00`. */
   when: z.string(),
   agent: z.string(),
   channelId: z.string(),
@@ -21,7 +21,7 @@ const wake = z.object({
   dueAt: z.number(),
 });
 
-/** The wake-ups that a guild's admins have planned. */
+/** The planned wake-ups of a guild. */
 export const wakes = {
   scope: 'guild',
   version: 1,
@@ -31,7 +31,9 @@ export const wakes = {
 type Wakes = z.output<typeof wakes.schema>;
 type Wake = Wakes['planned'][number];
 
-/** Queues the wake-ups that are due. Each is rescheduled first, so that none is queued twice; one that was missed several times while the bot was off is queued once. */
+/**
+ * Queues the due wake-ups. Each is rescheduled first, so that it is not queued twice. One that was missed several times while the bot was off is queued once.
+ */
 export async function wakeDue(relay: Relay): Promise<void> {
   for (const [guildId, { enabled, paused }] of relay.rosters.all()) {
     if (!enabled || paused || !relay.client.guilds.cache.has(guildId)) continue;
@@ -101,7 +103,7 @@ const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const LEAST_MS = 10 * 60_000;
 
-/** When something is to happen again and again. */
+/** A repeating time. */
 interface Plan {
   /** The next time after `at`, in milliseconds since the Unix epoch. */
   after(at: number): number;
@@ -109,8 +111,8 @@ interface Plan {
 
 /**
  * Reads `every day 9:00`, `every weekday 18:30`, `every mon, thu 9:00`, `every 4h` or `every 90m`.
- * @param timeZone of the times of day
- * @throws UserError when it is none of these
+ * @param timeZone time zone of the times of day
+ * @throws UserError for other texts
  */
 function readPlan(text: string, timeZone: string): Plan {
   const words = /^every\s+(.+)$/iu.exec(text.trim())?.[1]?.trim().toLowerCase() ?? '';
@@ -133,7 +135,7 @@ function readTimes(words: string, timeZone: string): Plan | undefined {
   return { after: (at) => times.nextRun(new Date(at))?.getTime() ?? at + UNIT_MS.d };
 }
 
-/** As the field of a cron line. */
+/** The days as a field of a cron expression; `undefined` if they are not valid. */
 function daysOf(which: string): string | undefined {
   if (which === 'day') return '*';
   if (which === 'weekday') return '1-5';
@@ -153,7 +155,7 @@ const REMOVE = 'remove';
 const MOST = 25;
 const LONGEST = 2_000;
 
-/** `!relay wake`: what is planned for the agents. */
+/** The commands `!relay wake`: plans wake-ups. */
 export function wakeCommand(relay: Relay): Subcommand {
   return subcommand({
     name: 'wake',
@@ -244,7 +246,7 @@ async function list({ collections: { wakes }, access }: Relay, ctx: CommandConte
         when: inert(when),
         time: timestamp(dueAt, 'f'),
       });
-      // The text of a wake-up is for members who can see its channel.
+      // Only members who can see the wake-up's channel may read its text.
       return (await access.mayEnter(ctx.actor, { guildId, channelId })) ? `${line}: ${inert(text)}` : line;
     }),
   );

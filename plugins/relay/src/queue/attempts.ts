@@ -14,14 +14,14 @@ import type { ChannelQueue, InFlightBatch, QueuedEvent } from './state.js';
 
 const MOST_TOGETHER = 10;
 const BREAKER_WAIT_MS = 10 * 60_000;
-/** The limit of an attempt without one in its rules; the time that people take for decisions is part of it. */
+/** The default limit of an attempt. The time that people take for decisions is part of it. */
 const ATTEMPT_LIMIT_MS = 60 * 60_000;
 const UNTIL_WOKEN = { is: 'wait', until: Number.POSITIVE_INFINITY } as const;
 const noAnswer = () => t('The agent has not answered for a while, so I have stopped trying. Please try again later.');
 
 /**
- * Serves a channel: chooses its next batch, and makes one attempt a call.
- * @param wake has another channel served, when the breaker of an agent that it waits for has changed
+ * Serves a channel: chooses its next batch, and makes one attempt per call.
+ * @param wake is called for each channel that waits for a circuit breaker when one has changed
  */
 export function createServeChannel(
   context: QueueContext,
@@ -31,10 +31,10 @@ export function createServeChannel(
   const { state, rulesFor, agentFor, breakers, clock, signal } = context;
   const { mostTogether: most = MOST_TOGETHER } = context;
   const breakerWaits = createBreakerWaits();
-  /** When a channel's last batch ended: until its rate limit has passed. */
+  /** The end of each channel's latest batch, until its rate limit has passed. */
   const lastBatches = new Map<string, { readonly guildId: string | null; readonly at: number }>();
 
-  /** The global names of the channel's agents, as the settings are now. */
+  /** The global names of the channel's agents, by their name in events, according to the current settings. */
   const readAgents = async (channel: ChannelQueue | undefined): Promise<ReadonlyMap<string, string>> => {
     const events = new Map(entriesOf(channel).map(({ event }) => [event.agent, event]));
     return new Map(await Promise.all([...events].map(async ([name, event]) => [name, await agentFor(event)] as const)));
@@ -71,7 +71,7 @@ export function createServeChannel(
   return async (channelId) => {
     const guildId = (state.channel(channelId) ?? lastBatches.get(channelId))?.guildId ?? null;
     const [rules, agents] = await Promise.all([rulesFor(guildId, channelId), readAgents(state.channel(channelId))]);
-    // From here to the start of an attempt nothing is awaited: what was read is still true.
+    // No `await` from here to the start of an attempt, so that these values stay true.
     if (signal.aborted || rules.paused) {
       breakerWaits.note(channelId, [], clock.now());
       return UNTIL_WOKEN;
@@ -94,15 +94,15 @@ const entriesOf = (channel: ChannelQueue | undefined) =>
 
 /** The batch of a channel's next attempt. */
 type NextBatch =
-  /** The same once more. */
+  /** Another attempt with the same batch. */
   | { readonly is: 'retry'; readonly agent: string; readonly batch: InFlightBatch }
   | { readonly is: 'new'; readonly agent: string; readonly entries: readonly QueuedEvent[] };
 
 interface NextBatchRules {
   readonly now: number;
-  /** From when the agent may get something, this batch if one is named. */
+  /** When the agent, and the batch if there is one, is ready, in milliseconds since the Unix epoch. */
   readonly readyAt: (agent: string, batch: InFlightBatch | undefined) => number;
-  /** How many events a batch has at most. */
+  /** Maximum number of events in a batch. */
   readonly most: number;
 }
 
@@ -114,8 +114,8 @@ interface Candidate {
 }
 
 /**
- * The oldest event comes first, followed by those for the same agent, up to the first event for another one. Only an agent that is not ready is skipped, with
- * all its events: so each agent gets a channel's events in order, and none waits for another that does not answer.
+ * The next batch begins with the oldest event, and continues with those for the same agent, up to the first event for another one. An agent that is not ready
+ * is skipped with all its events, so that each agent gets a channel's events in order, and no agent waits for another.
  * @returns `none` when nothing may be delivered before `until`, in milliseconds since the Unix epoch
  */
 function nextBatch(
@@ -155,17 +155,17 @@ function candidatesOf({ waiting, inFlight }: ChannelQueue): readonly Candidate[]
   );
 }
 
-/** Which channels wait for agents whose breaker is open, and since when. */
+/** Records which channels wait for agents whose circuit breaker is open, and since when. */
 function createBreakerWaits() {
   const waits = new Map<string, ReadonlyMap<string, number>>();
   return {
-    /** Notes which of a channel's agents do not answer at the moment. */
+    /** Sets the channel's agents whose circuit breaker is open. */
     note(channelId: string, agents: readonly string[], now: number): void {
       const before = waits.get(channelId);
       if (agents.length === 0) waits.delete(channelId);
       else waits.set(channelId, new Map(agents.map((agent) => [agent, before?.get(agent) ?? now])));
     },
-    /** The events that have waited for one of the agents longer than `BREAKER_WAIT_MS`; `undefined` when there are none. */
+    /** The events that have waited for such an agent longer than `BREAKER_WAIT_MS`; `undefined` without any. */
     expired({ channelId, inFlight, waiting }: ChannelQueue, now: number) {
       for (const [agent, since] of waits.get(channelId) ?? []) {
         const isOver = ({ at, event }: QueuedEvent) =>
@@ -182,14 +182,14 @@ function createBreakerWaits() {
   };
 }
 
-/** Events that were not delivered, or not completely, and are not tried again. */
+/** Events whose delivery failed, completely or in part, and is not tried again. */
 export interface Failure {
   readonly events: Batch;
-  /** For the members. */
+  /** The reason for members. */
   readonly sentence: string;
-  /** For the log. */
+  /** The cause for the log. */
   readonly error: unknown;
-  /** Whether the agent has posted something nevertheless: then members need no notice. */
+  /** Whether the agent has posted nevertheless: then members get no notice. */
   readonly posted: boolean;
 }
 
@@ -198,14 +198,14 @@ interface RunningAttempt {
   readonly agent: string;
   /** Milliseconds since the Unix epoch. */
   readonly since: number;
-  /** How long it may take at most. */
+  /** Time limit of the attempt. */
   readonly limitMs: number;
   readonly controller: AbortController;
 }
 
 const wentWrong = () => t('Something went wrong while I passed this on to the agent.');
 const NOTHING_LEFT: Delivery = { status: 'done', posted: false, tokens: 0, steps: 0 };
-/** How long a delivery may take to end after it was aborted. */
+/** How long a delivery may take to end after an abort. */
 const GRACE_MS = 3_000;
 
 type Attempts = ReturnType<typeof createAttempts>;
@@ -246,7 +246,7 @@ export function createAttempts({ state, write, deliver, clock, random, log, onFa
       await write({ is: 'ended', key });
       return true;
     }
-    // After a failed probe the breaker decides when to try again: it has not used up a retry.
+    // After a failed probe, the circuit breaker determines the next attempt, and no retry is used up.
     const posted = batch.posted || delivery.posted === true;
     const failures = batch.failures + (isProbe && delivery.retry ? 0 : 1);
     const delayMs = isProbe ? 0 : retryDelayMs(failures, random, delivery.retryAfterMs);
@@ -255,20 +255,20 @@ export function createAttempts({ state, write, deliver, clock, random, log, onFa
       state.postpone(key, { failures, posted, readyAt: clock.now() + delayMs });
       return false;
     }
-    // Reported before it is written: a process that is killed in between reports it again, and Discord recognises the same message.
+    // Reported before it is written. If the process is killed in between, the next one reports it again, and Discord recognises the repeated message.
     await reportFailure(eventsOf(batch.entries), { ...delivery, posted });
     await write({ is: 'ended', key });
     return true;
   };
 
   return {
-    /** By channel. */
+    /** The running attempts by channel. */
     get running(): ReadonlyMap<string, RunningAttempt> {
       return running;
     },
     /**
-     * Delivers a batch once, and records the outcome. A temporary failure stays in the state with its next time. The outcome of an aborted attempt is unknown:
-     * its batch is not changed.
+     * Delivers a batch once, and records the outcome. After a temporary failure, the batch stays in the state with the time of its next attempt. The outcome of
+     * an attempt that the stop has aborted is unknown: its batch is not changed.
      * @returns whether the batch has ended
      */
     async attempt(channelId: string, next: NextBatch, breaker: CircuitBreaker, limitMs: number): Promise<boolean> {
@@ -296,7 +296,7 @@ export function createAttempts({ state, write, deliver, clock, random, log, onFa
     abortAll(reason: Error): void {
       for (const { controller } of running.values()) controller.abort(reason);
     },
-    /** Reports that these are not tried again, and writes it. */
+    /** Reports events that are not tried again, and records their end. */
     async giveUp(
       batches: readonly InFlightBatch[],
       waiting: readonly QueuedEvent[],
@@ -318,13 +318,13 @@ const eventsOf = (entries: readonly QueuedEvent[]): readonly RelayEvent[] => ent
 
 const RETRIES = 3;
 const FIRST_DELAY_MS = 1_000;
-/** The longest that a server's `retry-after` is followed. */
+/** Limit for a server's `retry-after`. */
 const LONGEST_DELAY_MS = 5 * 60_000;
 
 /**
- * When to try again after `failures` failures, `undefined` for never: after 1, 2 and 4 seconds, each less up to half by chance, so that what failed
- * together is not repeated together.
- * @param askedMs what the server asks for, if it does
+ * The delay after `failures` failures: 1, 2 and 4 seconds, each reduced by up to half at random, so that attempts that failed together are not repeated
+ * together. `undefined` after the last retry.
+ * @param askedMs the delay that the server asks for
  */
 function retryDelayMs(failures: number, random: Random, askedMs = 0): number | undefined {
   if (failures > RETRIES) return undefined;
@@ -337,13 +337,13 @@ const PAUSE_MS = 30_000;
 export type Breakers = ReturnType<typeof createBreakers>;
 
 /**
- * A circuit breaker for each agent, so that one that is down does not silence the others. Five failures in a row open it for half a minute.
- * @param onOpen called each time that one opens, with the global name of its agent
+ * Circuit breakers, one for each agent, so that one that does not answer does not stop the others. Five failures in a row open one for half a minute.
+ * @param onOpen called when one opens, with the global name of its agent
  */
 export function createBreakers(clock: Clock, log: Logger, onOpen: (agent: string) => void = () => undefined) {
   const breakers = new Map<string, CircuitBreaker>();
   return {
-    /** @param agent its global name: its server and its id there */
+    /** @param agent the agent's global name: its server, and its id there */
     for(agent: string): CircuitBreaker {
       const known = breakers.get(agent);
       if (known !== undefined) return known;
@@ -358,12 +358,12 @@ export function createBreakers(clock: Clock, log: Logger, onOpen: (agent: string
       breakers.set(agent, breaker);
       return breaker;
     },
-    /** Every agent with an attempt so far. */
+    /** The circuit breakers of agents with an attempt since the start. */
     list: (): readonly (readonly [agent: string, breaker: CircuitBreaker])[] => [...breakers],
   };
 }
 
-/** An agent that answers, even with a refusal, is not failing. */
+/** An answer of the agent, even a refusal, counts as success. */
 function verdictOf(delivery: Delivery): 'success' | 'failure' {
   return delivery.status === 'failed' && delivery.retry ? 'failure' : 'success';
 }

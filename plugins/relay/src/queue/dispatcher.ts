@@ -1,13 +1,13 @@
 import { type Clock, createFairScheduler, type FairBounds, type Logger } from '@cinnabar/sdk';
 
-/** The next step of a channel after it was served. */
+/** What to do with a channel after it was served. */
 export type ServeResult =
   | { readonly is: 'again' }
-  /** An attempt was made; there may be more. */
+  /** An attempt was made; more events may wait. */
   | { readonly is: 'attempted' }
-  /** In milliseconds since the Unix epoch; `Infinity` until the channel is woken. */
+  /** In milliseconds since the Unix epoch; `Infinity` until `wake`. */
   | { readonly is: 'wait'; readonly until: number }
-  /** It has no events. */
+  /** The channel has no events. */
   | { readonly is: 'idle' };
 
 /** A fault of the queue that the watchdog has corrected. */
@@ -21,13 +21,13 @@ interface DispatcherOptions {
   readonly log: Logger;
   readonly bound: () => FairBounds;
   readonly serve: (channelId: string) => Promise<ServeResult>;
-  /** The guild whose share serves a channel with events; `undefined` when it has none. */
+  /** The guild in whose share a channel is served; `undefined` for a channel without events. */
   readonly guildOf: (channelId: string) => string | undefined;
   /** All channels with events. */
   readonly channels: () => Iterable<string>;
-  /** How long a channel may be served at once; asked when the watchdog checks. */
+  /** Maximum time for serving a channel once; read when the watchdog checks. */
   readonly limitMs: (channelId: string) => number;
-  /** Ends the attempt that a channel is served with. */
+  /** Aborts the channel's running attempt. */
   readonly interrupt: (channelId: string, reason: Error) => void;
   readonly onStall: (stall: Stall) => void;
 }
@@ -37,24 +37,24 @@ interface WorkerSlot {
   state: 'due' | 'served' | 'waiting';
   /** Milliseconds since the Unix epoch. */
   since: number;
-  /** Woken while it was being served. */
+  /** `wake` was called while the channel was served. */
   woken: boolean;
-  /** Only the watchdog has made it due. */
+  /** The watchdog made the channel due, not a wake-up or timer. */
   rechecked: boolean;
   stopTimer: () => void;
 }
 
-/** When a channel is served again after an error of the host, such as settings that cannot be read. */
+/** Delay after an error of the host, such as settings that cannot be read. */
 const AFTER_ERROR_MS = 5_000;
 /** Interval of the watchdog; also the maximum time that a channel waits to be woken. */
 const WATCH_MS = 60_000;
 const nothing = () => undefined;
 
 /**
- * Serves the channels that have events: one attempt at a time for each, several channels side by side, guilds in turn.
- *
- * Its invariant: a channel with events has a slot, and its slot is due, is being served, or waits for a time or for a wake-up. It is checked
- * after each transition of the channel. The watchdog checks all channels, puts right what is wrong, and reports it.
+ * Serves the channels that have events: one attempt at a time for each, several channels concurrently, guilds in turn.
+ * 
+ * Invariant: a channel with events has a slot, and its slot is due, is being served, or waits for a time or for `wake`. It is checked after each transition of
+ * the channel. The watchdog checks all channels, corrects violations, and reports them.
  */
 export function createDispatcher(options: DispatcherOptions) {
   const { clock, log, bound, serve, guildOf, channels, limitMs, interrupt, onStall } = options;
@@ -122,7 +122,7 @@ export function createDispatcher(options: DispatcherOptions) {
     }
   };
 
-  /** The invariant of one channel. @returns its slot, which is new where it had none; `undefined` when it needs none */
+  /** Ensures the invariant for one channel. @returns its slot, which is created if necessary; `undefined` for a channel without events */
   const ensureSlot = (channelId: string): WorkerSlot | undefined => {
     const known = slots.get(channelId);
     const guild = guildOf(channelId);
@@ -177,20 +177,20 @@ export function createDispatcher(options: DispatcherOptions) {
   };
 
   return {
-    /** Something has changed for the channel: it is served now, or after the current attempt. */
+    /** To be called after a change of the channel, which is served now, or after its current attempt. */
     wake(channelId: string): void {
       if (stopped) return;
       const slot = ensureSlot(channelId);
       if (slot !== undefined) wakeSlot(channelId, slot);
       dispatch();
     },
-    /** The same for all that wait. */
+    /** The same for all channels with events. */
     wakeAll(): void {
       if (stopped) return;
       for (const [channelId, slot] of slots) wakeSlot(channelId, slot);
       dispatch();
     },
-    /** Serves no channel from now on. Resolves when none is being served. */
+    /** Starts no other service. Resolves when no channel is being served. */
     async stop(): Promise<void> {
       stopped = true;
       stopWatch?.();

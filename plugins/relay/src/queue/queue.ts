@@ -5,68 +5,67 @@ import { type Breakers, createAttempts, createServeChannel, type Failure } from 
 import { createDispatcher, type Stall } from './dispatcher.js';
 import { type ChannelQueue, createQueueState, type QueueRecord, type QueueState, type QueueStore } from './state.js';
 
-/** Settings that may delay a channel's or a guild's events. Read for each decision, so that a changed setting takes effect at once. */
+/** Settings that may delay a channel's or a guild's events. Read for each decision, so that a change takes effect at once. */
 export interface QueueRules {
-  /** Least time between two batches of a channel. */
+  /** Minimum time between two batches of a channel. */
   readonly rateLimitMs: number;
-  /** Limit for a guild, or for one person's direct messages. */
+  /** Maximum number of waiting events of a guild, or of one person's direct messages. */
   readonly maxQueueSize: number;
   readonly whenFull: 'refuse-newest' | 'drop-oldest';
   readonly paused: boolean;
-  /** How long one attempt may take before the watchdog aborts it. */
+  /** After this time, the watchdog aborts an attempt. */
   readonly attemptLimitMs?: number;
 }
 
 export interface RelayQueueOptions {
   readonly store: QueueStore;
   readonly rulesFor: (guildId: string | null, channelId: string) => Promise<QueueRules>;
-  /** The global name of the event's agent, by the settings of this moment. Guilds that share an agent share its breaker. */
+  /** The global name of the event's agent, by the current settings. Guilds that share an agent share its circuit breaker. */
   readonly agentFor: (event: RelayEvent) => Promise<string>;
   readonly deliver: Deliver;
   readonly breakers: Breakers;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** How many channels are served at the same time; asked each time. */
+  /** Number of channels that are served at the same time; read each time. */
   readonly bound: () => FairBounds;
-  /** How many events a batch has at most. */
+  /** Maximum number of events in a batch. */
   readonly mostTogether?: number;
-  /** The watchdog found a channel that stood still, and has put it right. */
+  /** Called when the watchdog has found and corrected a channel that stood still. */
   readonly onStall?: (stall: Stall) => unknown;
   readonly onDropped: (drop: Drop) => unknown;
-  /** Called before the failure is written: after a crash in between, it is called again. */
+  /** Called before the failure is recorded; after a crash in between, it is called again. */
   readonly onFailed: (failure: Failure) => unknown;
 }
 
 /** The context of the queue's functions. */
 export interface QueueContext extends RelayQueueOptions {
   readonly state: QueueState;
-  /** Applies a record to the state at once. Resolves when it is on the disk; nothing may depend on it before. */
+  /** Applies a record to the state at once; resolves when it is on the disk. Effects must wait for that. */
   readonly write: (record: QueueRecord) => Promise<void>;
   /** Aborts when the queue stops. */
   readonly signal: AbortSignal;
 }
 
 const DROPS_EVERY_MS = 15 * 60_000;
-/** Before an attempt only settings are read. */
+/** Limit for reading settings before an attempt. */
 const SETTINGS_LIMIT_MS = 5 * 60_000;
 
-/** Direct messages share the turns of one guild. */
+/** All direct messages together get the share of one guild. */
 const fairGuild = (guildId: string | null) => guildId ?? 'direct messages';
 
 export type RelayQueue = Awaited<ReturnType<typeof openRelayQueue>>;
 
 /**
- * Events on their way to agents: durable, in order within a channel, channels in parallel. Opens with what its store holds, and goes on where the
- * last process ended: a batch that was sent with unknown outcome is sent again, the same events under the same key, before anything else of that
- * agent in that channel.
+ * Opens the queue of events for agents: durable, in order within a channel, channels concurrently. It continues where the last process ended: a batch whose
+ * outcome is unknown is sent again, with the same events and key, before anything else of that agent in that channel.
  */
 export async function openRelayQueue(options: RelayQueueOptions) {
   const { store, clock, log } = options;
   const state = createQueueState();
   for (const record of await store.load(state.snapshot)) state.apply(record);
 
-  /** Resolves when every record so far has been written, or has failed to be. */
+  /** Resolves when all records so far have been written or have failed. */
   let lastWrite: Promise<unknown> = Promise.resolve();
   const write: QueueContext['write'] = (record) => {
     state.apply(record);
@@ -101,7 +100,7 @@ export async function openRelayQueue(options: RelayQueueOptions) {
     onStall: (stall) => void options.onStall?.(stall),
   });
 
-  /** Everything of a channel that is not part of a running attempt. */
+  /** The events of a channel that are not part of a running attempt. */
   const idleOf = ({ channelId, waiting, inFlight }: ChannelQueue) => {
     const running = attempts.running.get(channelId)?.key;
     return [...inFlight.filter(({ key }) => key !== running).flatMap(({ entries }) => entries), ...waiting];
@@ -134,23 +133,23 @@ export async function openRelayQueue(options: RelayQueueOptions) {
         const running = attempts.running.get(channelId);
         return running === undefined ? [] : [{ channelId, agent: running.agent, since: running.since }];
       });
-      /** Number of events that were refused or dropped because too many waited, since the bot was started. */
+      /** Events that were refused or dropped because of `maxQueueSize`, since the start. */
       const dropped = drops.total(guildId);
-      // Events that are reported as waiting must survive a power cut.
+      // Events that are reported as waiting must survive a power failure.
       await lastWrite;
       return { waiting, sending, dropped };
     },
-    /** Over all guilds and direct messages: events in the queue, and channels with a running attempt. */
+    /** Of all guilds and direct messages: events in the queue, and channels with a running attempt. */
     totals: () => ({ events: events().length, sending: attempts.running.size }),
     /**
-     * Drops waiting events; running attempts continue, and an event whose `enqueue` has not resolved may be accepted afterwards.
-     * @returns how many, once that is on the disk
+     * Drops waiting events. Running attempts continue, and an event whose `enqueue` has not resolved may be accepted afterwards.
+     * @returns the number of dropped events, once that is on the disk
      */
     async clear(guildId: string | null): Promise<number> {
       const channels = channelsOf(guildId);
       const of = channels.flatMap(idleOf).map(({ n }) => n);
       if (of.length === 0) {
-        // Events that an earlier call drops may still be on the disk, and must not return after this answer.
+        // The record of an earlier `clear` may not be on the disk yet; its events must not return after this call.
         await lastWrite;
         return 0;
       }
@@ -158,14 +157,14 @@ export async function openRelayQueue(options: RelayQueueOptions) {
       for (const { channelId } of channels) dispatcher.wake(channelId);
       return of.length;
     },
-    /** Everything of a guild (`null`: of direct messages) that has not ended. */
+    /** All events of a guild (`null`: of direct messages) that have not ended. */
     pending: (guildId: string | null) => events().filter((event) => event.guildId === guildId),
     /** The guilds (`null`: direct messages) with a running attempt. */
     busyGuilds: (): ReadonlySet<string | null> =>
       new Set([...attempts.running.keys()].flatMap((channelId) => state.channel(channelId)?.guildId ?? [null])),
     /**
-     * Drops a channel's waiting events for an agent, and aborts a running attempt there with `reason`. Members who wait for a reply get `sentence`.
-     * @returns how many events
+     * Drops a channel's waiting events for an agent, and aborts its running attempt there with `reason`. Members who wait for a reply get `sentence`.
+     * @returns the number of events
      */
     async cancel(channelId: string, agent: string, sentence: string, reason: Error): Promise<number> {
       const channel = state.channel(channelId);
@@ -174,21 +173,21 @@ export async function openRelayQueue(options: RelayQueueOptions) {
       const batches = channel.inFlight.filter(({ entries }) => entries[0]?.event.agent === agent);
       const idle = batches.filter(({ key }) => key !== running?.key);
       const waiting = channel.waiting.filter(({ event }) => event.agent === agent);
-      // Its end is reported and written as that of every attempt.
+      // The attempt reports and records its end itself.
       if (running?.agent === agent) attempts.abort(channelId, reason);
       await attempts.giveUp(idle, waiting, sentence, reason);
       dispatcher.wake(channelId);
       return waiting.length + batches.flatMap(({ entries }) => entries).length;
     },
-    /** A setting has changed: delayed channels are checked again. */
+    /** To be called after a change of settings: delayed channels are checked again. */
     wake: () => dispatcher.wakeAll(),
-    /** Everything of one person, for their export. */
+    /** All events of one person, for the person's export. */
     of: async (userId: string) => events().filter((event) => concerns(event, userId)),
     async forget(userId: string): Promise<void> {
       state.edit((event) => without(event, userId));
       await store.compact();
     },
-    /** Aborts running attempts; the next process repeats them under the same key. */
+    /** Aborts running attempts; the next process repeats them under the same keys. */
     async stop(): Promise<void> {
       if (signal.aborted) return;
       stopping.abort();
@@ -201,18 +200,18 @@ export async function openRelayQueue(options: RelayQueueOptions) {
 }
 
 export type EnqueueResult =
-  /** `ahead`: how many events of the channel come before it. */
+  /** `ahead`: number of events of the channel before this one. */
   | { readonly status: 'taken'; readonly ahead: number }
   | { readonly status: 'duplicate' }
   | { readonly status: 'refused'; readonly reason: 'full' };
 
-/** A decision, and the promise of its write. */
+/** A decision, and the promise that resolves when it is written. */
 interface Decision {
   readonly result: EnqueueResult;
   readonly written: Promise<unknown>;
 }
 
-/** Adds events to the queue. Those of one channel are decided in the order of the calls, however long the settings take to be read. */
+/** Adds events to the queue. Events of one channel are decided in the order of the calls, even if reading their settings takes different times. */
 function createEnqueue(
   { state, write, clock, rulesFor }: QueueContext,
   drops: Pick<DropNotices, 'note'>,
@@ -223,7 +222,7 @@ function createEnqueue(
     const { guildId, channelId } = event;
     if (state.knows(event.id)) return withoutWrite({ status: 'duplicate' });
     const rules = await rulesFor(guildId, channelId);
-    // From here on nothing is awaited. The same event may have come in through another channel meanwhile.
+    // No `await` from here on. Meanwhile the same event may have been accepted through another channel.
     if (state.knows(event.id)) return withoutWrite({ status: 'duplicate' });
     const group = [...state.channels()].filter((channel) => groupOf(channel) === groupOf(event));
     const excess = group.reduce((sum, { waiting }) => sum + waiting.length, 0) + 1 - rules.maxQueueSize;
@@ -257,28 +256,28 @@ function createEnqueue(
 
 const withoutWrite = (result: EnqueueResult): Decision => ({ result, written: Promise.resolve() });
 
-/** Which events share `maxQueueSize`: those of a guild, or of one person's direct messages. */
+/** The key of the events that share `maxQueueSize`: those of a guild, or of one person's direct messages. */
 const groupOf = ({ guildId, channelId }: { readonly guildId: string | null; readonly channelId: string }) =>
   guildId ?? channelId;
 
 const oldestOf = (channels: readonly ChannelQueue[]) =>
   channels.flatMap(({ waiting }) => waiting.map(({ n }) => n)).sort((a, b) => a - b);
 
-/** Events of a guild that were dropped because too many waited. */
+/** Events of a guild that were dropped because the queue was full. */
 export interface Drop {
   readonly guildId: string | null;
-  /** The channel of the latest of them. */
+  /** The channel of the latest dropped event. */
   readonly channelId: string;
-  /** How many since the last notice. */
+  /** Number of dropped events since the last notice. */
   readonly count: number;
 }
 
 type DropNotices = ReturnType<typeof createDropNotices>;
 
-/** Calls `notify` for the first drop at once, and for those that follow together, once in `DROPS_EVERY_MS`. Each person's direct messages count separately. */
+/** Calls `notify` for the first drop at once, and for later drops at most once in `DROPS_EVERY_MS`. Each person's direct messages count separately. */
 function createDropNotices(clock: Clock, notify: (drop: Drop) => unknown) {
   const totals = new Map<string | null, number>();
-  /** Groups with a notice in the last `DROPS_EVERY_MS`, and what was dropped since. */
+  /** Groups with a notice in the last `DROPS_EVERY_MS`, and the drops since then. */
   const recent = new Map<string, { since: Drop | undefined; readonly stopTimer: () => void }>();
 
   const send = (group: string, drop: Drop) => {
@@ -299,7 +298,7 @@ function createDropNotices(clock: Clock, notify: (drop: Drop) => unknown) {
       if (last === undefined) send(group, { guildId, channelId, count });
       else last.since = { guildId, channelId, count: count + (last.since?.count ?? 0) };
     },
-    /** Since this process started. */
+    /** Dropped events since this process started. */
     total: (guildId: string | null) => totals.get(guildId) ?? 0,
     stop() {
       for (const { stopTimer } of recent.values()) stopTimer();

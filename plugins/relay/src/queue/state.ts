@@ -3,22 +3,22 @@ import type { EventKind, RelayEvent } from '../events/event.js';
 
 /** An accepted event that has not ended. */
 export interface QueuedEvent {
-  /** Its number among all that this queue has taken. */
+  /** The event's number among all that this queue has accepted. */
   readonly n: number;
-  /** When it was taken, in milliseconds since the Unix epoch. */
+  /** When it was accepted, in milliseconds since the Unix epoch. */
   readonly at: number;
   readonly event: RelayEvent;
 }
 
-/** Events that are delivered together, from the first attempt on: always the same events, under the same key, until they have ended. */
+/** Events that are delivered together. From the first attempt on, events and key stay the same until the batch has ended. */
 export interface InFlightBatch {
   readonly key: string;
   readonly entries: readonly QueuedEvent[];
   readonly attempt: number;
   readonly failures: number;
-  /** Whether the agent has posted something at an attempt that failed. */
+  /** Whether the agent has posted in an attempt that failed. */
   readonly posted: boolean;
-  /** Not to be tried again before this, in milliseconds since the Unix epoch. Lost by a restart. */
+  /** Earliest time of the next attempt, in milliseconds since the Unix epoch. Not kept over a restart. */
   readonly readyAt: number;
 }
 
@@ -28,11 +28,11 @@ export interface ChannelQueue {
   readonly guildId: string | null;
   /** Oldest first. */
   readonly waiting: readonly QueuedEvent[];
-  /** Sent at least once, and not ended: at most one of each agent. Oldest first. */
+  /** Batches that were sent and have not ended, oldest first; at most one of each agent. */
   readonly inFlight: readonly InFlightBatch[];
 }
 
-/** Discord repeats events after a lost connection, minutes later at most; more need not be known. */
+/** Number of event ids that are kept to recognise repeated events: Discord repeats events after a lost connection, at most minutes later. */
 const KNOWN_AT_MOST = 2_000;
 
 export type QueueState = ReturnType<typeof createQueueState>;
@@ -97,7 +97,7 @@ export function createQueueState() {
     put({ ...found.channel, inFlight: found.channel.inFlight.filter((one) => one !== found.batch) });
   };
 
-  /** Maps every event of a channel; those that become `undefined` are removed, and batches that become empty. */
+  /** Replaces every event of a channel. Events that become `undefined`, and batches without events, are removed. */
   const change = (channel: ChannelQueue, of: (entry: QueuedEvent) => QueuedEvent | undefined) => {
     const mapped = (entries: readonly QueuedEvent[]) => entries.flatMap((entry) => of(entry) ?? []);
     const inFlight = channel.inFlight.map((batch) => ({ ...batch, entries: mapped(batch.entries) }));
@@ -129,13 +129,13 @@ export function createQueueState() {
       else if (record.is === 'dropped') drop(record.of);
       else record.ids.forEach(know);
     },
-    /** Removes an event that could not be written: it may be enqueued again. */
+    /** Removes an event that could not be written, so that it may be enqueued again. */
     withdraw(n: number): void {
       const id = live.get(n)?.event.id;
       drop([n]);
       if (id !== undefined) known.delete(id);
     },
-    /** Notes a failure, which the record of the next attempt will write. */
+    /** Applies a failure in memory; the record of the next attempt writes it. */
     postpone(key: string, change: Pick<InFlightBatch, 'failures' | 'posted' | 'readyAt'>): void {
       const found = find(key);
       if (found === undefined) return;
@@ -152,13 +152,13 @@ export function createQueueState() {
         }),
       ),
     ],
-    /** The number that the next event gets. */
+    /** The number of the next event. */
     next: () => next,
-    /** Whether an event of that id is here, or was lately. */
+    /** Whether an event with that id is in the queue, or ended recently. */
     knows: (eventId: string) => ids.has(eventId) || known.has(eventId),
     channel: (channelId: string): ChannelQueue | undefined => channels.get(channelId),
     channels: (): Iterable<ChannelQueue> => channels.values(),
-    /** Changes what is stored of each event, or with `undefined` removes it. The journal must be compacted after. */
+    /** Replaces each event, or removes it for `undefined`. The journal must be compacted afterwards. */
     edit(of: (event: RelayEvent) => RelayEvent | undefined): void {
       const gone: number[] = [];
       for (const channel of [...channels.values()]) {
@@ -177,7 +177,7 @@ export function createQueueState() {
 
 const byNumber = (a: InFlightBatch, b: InFlightBatch) => (a.entries[0]?.n ?? 0) - (b.entries[0]?.n ?? 0);
 
-/** All kinds, as the compiler checks: an event of a kind that is missing here would be lost by a restart. */
+/** All kinds; the compiler reports a missing one, whose events would be lost at a restart. */
 const KINDS = {
   mention: 'mention',
   reply: 'reply',
@@ -189,7 +189,7 @@ const KINDS = {
   wake: 'wake',
 } as const satisfies { readonly [K in EventKind]: K };
 
-// Loose, so that fields of a newer version are not lost.
+// Keeps unknown properties of newer versions.
 const event: z.ZodType<RelayEvent> = z.looseObject({
   id: z.string(),
   kind: z.enum(KINDS),
@@ -230,59 +230,59 @@ const event: z.ZodType<RelayEvent> = z.looseObject({
 const numbers = z.array(z.number().int().nonnegative());
 
 export const queueRecord = z.discriminatedUnion('is', [
-  /** An event was accepted, as the `n`th of this journal. `at` is when, in milliseconds since the Unix epoch. */
+  /** An event was accepted as number `n` of this journal, at the time `at` in milliseconds since the Unix epoch. */
   z.object({ is: z.literal('taken'), n: z.number().int().nonnegative(), at: z.number(), event }),
-  /** The events `of` are about to be delivered together, under `key`, for the `attempt`th time, after so many failures. */
+  /** The events `of` are about to be delivered together, under `key`, for the `attempt`th time, after this many failures. */
   z.object({
     is: z.literal('sent'),
     key: z.string(),
     of: numbers,
     attempt: z.number().int(),
     failures: z.number().int(),
-    /** Whether the agent has posted something at an earlier attempt. */
+    /** Whether the agent has posted in an earlier attempt. */
     posted: z.boolean().optional(),
   }),
   /** The batch `key` has ended, with or without success. */
   z.object({ is: z.literal('ended'), key: z.string() }),
-  /** Accepted, but not to be delivered any more. */
+  /** Accepted events that will not be delivered. */
   z.object({ is: z.literal('dropped'), of: numbers }),
   /** Ids of events that have ended and must not be accepted again, oldest first. */
   z.object({ is: z.literal('known'), ids: z.array(z.string()) }),
 ]);
 
-/** A change of the queue, in the order in which they happened: the state is the result of its records. */
+/** A change of the queue. The state is the result of all records in order. */
 export type QueueRecord = z.output<typeof queueRecord>;
 
 /** Where the queue's records are stored. */
 export interface QueueStore {
   /**
-   * Everything that was written, in its order. To be called before anything else.
-   * @param snapshot the records that give the state at the time of the call: asked for at each compaction
+   * Resolves with all records in order. Must be called first.
+   * @param snapshot returns the records that lead to the current state; called for each compaction
    */
   load(snapshot: () => readonly QueueRecord[]): Promise<readonly QueueRecord[]>;
-  /** Resolves when the record is on the disk. In the order of the calls. */
+  /** Resolves when the record is on the disk. Records are written in the order of the calls. */
   append(record: QueueRecord): Promise<void>;
-  /** Writes the journal anew, so that nothing but what the queue holds is left on the disk. */
+  /** Rewrites the journal with only the current state. */
   compact(): Promise<void>;
-  /** Compacts, and closes the file. Nothing can be written after. */
+  /** Compacts and closes the file. Nothing can be written afterwards. */
   close(): Promise<void>;
 }
 
-/** Members' words are removed from the disk this long after their event has ended. */
+/** Texts of members are removed from the disk this long after their event has ended. */
 const COMPACT_AFTER_MS = 60_000;
-/** A journal that grows faster than that is compacted by size. */
+/** A journal that grows faster is compacted by size. */
 const COMPACT_AT_BYTES = 4_000_000;
 
 interface Open {
   readonly journal: Journal<QueueRecord>;
   readonly snapshot: () => readonly QueueRecord[];
-  /** Whether the file may hold lines that are no records: then nothing is added to it before it is written anew. */
+  /** Whether the file may contain lines that are no records: then it is rewritten instead of appended to. */
   isStale: boolean;
   compactAtBytes: number;
 }
 
 /**
- * The queue's journal. It is synced with every batch of records, because of power cuts: otherwise a batch that was sent could come back as unsent, and be sent
+ * The queue's journal. It is synced with every batch of records: otherwise, after a power failure, a batch that was sent could be read as not sent, and be sent
  * under another key. (A killed process loses nothing that it has written.)
  */
 export function createQueueJournal(
@@ -295,7 +295,7 @@ export function createQueueJournal(
 
   const rewrite = (open: Open): Promise<void> => {
     const { journal, snapshot } = open;
-    // From here on what is appended is not part of the snapshot, and comes after it.
+    // Records that are appended from here on are not in the snapshot, and are written after it.
     open.isStale = false;
     open.compactAtBytes = Number.POSITIVE_INFINITY;
     const written = journal.rewrite(snapshot());
@@ -336,7 +336,7 @@ export function createQueueJournal(
     append(record) {
       if (opened === undefined) return isNotOpen();
       if (record.is === 'ended' || record.is === 'dropped') compactLater();
-      // The record is in the snapshot already.
+      // The snapshot contains the record already.
       if (opened.isStale || opened.journal.size > opened.compactAtBytes) return rewrite(opened);
       return opened.journal.append(record);
     },

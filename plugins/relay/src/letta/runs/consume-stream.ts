@@ -36,7 +36,7 @@ export async function consumeStream(
     if (kind === 'pending-approval' || kind === 'nothing-pending') throw error;
     return failed(context, error);
   }
-  // An aborted stream ends without an error.
+  // The client ends an aborted stream without an error.
   deadline.signal.throwIfAborted();
   if (state.stopReason === undefined) return lost(context, new Error('the stream ended before the run did'));
   if (state.stopReason === 'requires_approval' && state.waiting.length > 0) return { do: 'decide', asked: true };
@@ -61,7 +61,7 @@ async function take(context: PromptContext, chunk: LettaStreamingResponse): Prom
   }
 }
 
-/** The run continues without a listener: it can be found again by its id. */
+/** The next step after a lost connection: the run continues at the server, and is found by its id. */
 function lost(context: PromptContext, error: unknown): Next {
   context.losses += 1;
   if (context.losses > 3) return { do: 'fail', error };
@@ -95,10 +95,10 @@ export interface StreamState {
   readonly texts: string[];
   /** By the call's id. */
   readonly tools: Map<string, ToolUse>;
-  /** Requests at the end of the run that have no decision yet. */
+  /** Calls at the end of the run that wait for a decision. */
   waiting: WaitingCall[];
   runId: string | undefined;
-  /** Number of the last chunk of that run; 0 when they are not numbered. */
+  /** Number of that run's latest chunk; 0 when chunks are not numbered. */
   lastSequence: number;
   steps: number;
   tokens: number;
@@ -118,7 +118,7 @@ export function createStreamState(): StreamState {
   };
 }
 
-/** Adds a chunk of a stream, or a message of the history. @returns the event; nothing for irrelevant chunks */
+/** Adds a chunk of a stream, or a message of the history. @returns the resulting events; none for irrelevant chunks */
 export function applyChunk(state: StreamState, chunk: LettaStreamingResponse | Message): readonly AgentEvent[] {
   if ('run_id' in chunk && typeof chunk.run_id === 'string') begins(state, chunk.run_id);
   if ('seq_id' in chunk && typeof chunk.seq_id === 'number')
@@ -179,7 +179,7 @@ const returnOf = z.object({
   stderr: z.array(z.string()).nullish(),
 });
 
-/** The outcomes of all calls of a step come in one message, which names the first of them again for those that know no list. */
+/** The outcomes of a step's calls. They come in one message, which repeats the first of them in the format of older clients. */
 function returnsIn(message: ToolReturnMessage): readonly Return[] {
   const several: readonly unknown[] = message.tool_returns ?? [];
   const read = (several.length > 0 ? several : [message]).flatMap((one) => returnOf.safeParse(one).data ?? []);
@@ -195,7 +195,7 @@ function returned(
   name: string | null | undefined,
 ): AgentEvent {
   const ok = status === 'success';
-  // For an approved call, the request was the latest message.
+  // For an approved call, the preceding message was the request.
   const known =
     state.tools.get(tool_call_id)?.name ?? state.waiting.find(({ callId }) => callId === tool_call_id)?.name;
   const use = { callId: tool_call_id, name: known ?? name ?? 'unknown', ok };
@@ -204,7 +204,7 @@ function returned(
   return { kind: 'tool-return', ...use, text: ok || stderr === null || stderr.length === 0 ? text : stderr.join('\n') };
 }
 
-/** Newer servers send a list, older ones a single call; both send the single one for those that know no list. */
+/** Newer servers send a list, older ones a single call. Newer ones also send the first call separately, for older clients. */
 function callsIn({ tool_call, tool_calls }: ToolCallMessage | ApprovalRequestMessage): WaitingCall[] {
   const calls: readonly (ToolCall | ToolCallDelta)[] =
     Array.isArray(tool_calls) && tool_calls.length > 0 ? tool_calls : [tool_call];
@@ -219,13 +219,13 @@ function textOf(content: AssistantMessage['content']): string {
   return typeof content === 'string' ? content : content.map(({ text }) => text).join('\n');
 }
 
-/** The maximum time for which a server considers an agent busy with a run, although the run may take longer. */
+/** The time for which a server considers an agent busy with a run, although the run may take longer. */
 const LOCKED_MS = 5 * 60_000;
 
 /**
- * Before something is sent to an agent whose server does not see to it itself, waits for what else the agent is doing: two runs at once
- * may interleave. That is what an earlier process has made it do, and the last step of a run that was cancelled. Servers that do see to it
- * forget a run after a while, too. It costs the prompt none of its time.
+ * Waits for other runs of the agent that the server would not wait for, because two runs at once may interleave: a run of an earlier process, and the last step
+ * of a cancelled run. Servers that allow one run at a time do so for `LOCKED_MS` only; after that, a cancelled run is waited for here. The time does not count
+ * for the prompt.
  */
 export async function waitForOthers(context: PromptContext): Promise<void> {
   const { server, prompt, deadline, client, log, clock } = context;
@@ -252,8 +252,8 @@ export async function waitForOthers(context: PromptContext): Promise<void> {
 }
 
 /**
- * The server has refused the prompt because the agent is busy: lets a moment pass, so that it can be sent again. A run that has made no
- * progress for as long as an agent may work is dead: the server that it ran in was killed.
+ * Waits a moment after the server has refused the prompt because the agent is busy, so that it can be sent again. A run without progress for as long as an
+ * agent may work is taken for dead: its server process was killed.
  */
 export async function waitForBlocker(context: PromptContext, runId: string | undefined): Promise<void> {
   const { server, prompt, deadline, clock, log } = context;
@@ -268,13 +268,13 @@ export async function waitForBlocker(context: PromptContext, runId: string | und
     const mark = context.blocker ?? (await markOf(context, holder));
     const wasDead = isDead(server, mark);
     context.blocker = wasDead ? mark : await judge(context, mark);
-    // One that has just turned out to be dead, or was known to be, is not waited for; but where it is in the way all the same, it is.
+    // No pause when the run has just turned out to be dead; but a dead run that the server still reports leads to one.
     if (!isDead(server, context.blocker) || (wasDead && !isNew)) await pause(clock, POLL_MS, deadline.signal);
   });
   deadline.signal.throwIfAborted();
 }
 
-/** For a cancelled run the server does not report the end of its step, but only additional messages. */
+/** Waits for the last step of a cancelled run. The server does not report its end, but stores additional messages. */
 async function waitForStep(context: PromptContext, mark: RunMark): Promise<void> {
   const { client, server, clock, prompt, deadline } = context;
   while (!isDead(server, mark) && clock.now() - mark.at < prompt.timeoutMs) {
@@ -284,24 +284,22 @@ async function waitForStep(context: PromptContext, mark: RunMark): Promise<void>
 }
 
 /**
- * A server that was killed shows its runs as running forever, and so does one whose run is only slow. Progress distinguishes them: a run that stores no message
- * for as long as an agent may work is dead.
+ * Whether a run was found to be dead. A server that was killed shows its runs as running forever, like slow ones. Progress distinguishes them: a run that stores
+ * no message for as long as an agent may work is dead.
  */
-
-/** Whether a run is known to be dead, although the server shows it as running. */
 export function isDead({ dead }: ServerFindings, { runId, isDead }: Pick<RunMark, 'runId' | 'isDead'>): boolean {
   return isDead === true || dead.has(runId);
 }
 
 /**
- * Whether the server has refused a connection since the prompt's run was last known to be alive: it may have been restarted, and the run be
- * dead. Or only its proxy was: the run has to be asked.
+ * Whether the server has refused a connection since the prompt's run was last known to be alive. If the server was restarted, the run may be dead; if only its
+ * proxy was, the run continues.
  */
 export function isDoubtful({ server, aliveAt }: PromptContext): boolean {
   return aliveAt < server.refusedAt;
 }
 
-/** Polls a run until it has ended, or has had the time that an agent may work: then whether it has made progress. */
+/** Polls a run until it has ended, or for as long as an agent may work: then its progress decides whether it is alive. */
 export async function watchRun(context: PromptContext, runId: string): Promise<'over' | 'alive' | 'dead'> {
   const { client, server, clock, deadline } = context;
   const first = await markOf(context, runId);
@@ -312,14 +310,14 @@ export async function watchRun(context: PromptContext, runId: string): Promise<'
   return isDead(server, first) ? 'dead' : 'alive';
 }
 
-/** Looks at a run that has had its time for a step: one without progress is dead. */
+/** Compares a run with an earlier mark after the time that an agent may work; without progress it is dead. */
 async function judge(context: PromptContext, mark: RunMark): Promise<RunMark> {
   const { server, prompt, clock, log } = context;
   if (clock.now() - mark.at < prompt.timeoutMs) return mark;
   const now = await markOf(context, mark.runId);
   if (now.messages > mark.messages) return now;
   log.warn('a run of an agent makes no progress, and is taken for dead', { ...mark, agentId: prompt.agentId });
-  // A run without a name may be another one at the next refusal.
+  // Without an id, the next refusal may be about another run.
   if (mark.runId !== '') server.dead.add(mark.runId);
   return { ...mark, isDead: true };
 }
@@ -329,7 +327,7 @@ async function markOf({ client, clock, deadline: { signal } }: PromptContext, ru
   return { runId, messages, at: clock.now() };
 }
 
-/** A run that the server does not show is one that makes no progress. */
+/** Counts no messages for a run that the server does not know; rethrows other errors. */
 function unlessAborted(signal: AbortSignal) {
   return (error: unknown): number => {
     signal.throwIfAborted();

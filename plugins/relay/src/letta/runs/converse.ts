@@ -22,8 +22,8 @@ import {
 import { cancelAtServer, findRuns, reattach, recoverRun } from './recover-run.js';
 
 /**
- * Sends a prompt to an agent, and reads its run to the end. The prompt is stored before it is sent: one that was sent before is looked for at
- * the server, and continued from where it stands.
+ * Sends a prompt to an agent, and reads its run to the end. The prompt is stored before it is sent. One that was sent before is searched for at the server, and
+ * continued.
  */
 export async function converse(
   parts: PromptServices,
@@ -36,7 +36,7 @@ export async function converse(
   const known = await document.find();
   if (known?.outcome !== undefined) return recalled(known.outcome);
   const { agentId, place, key } = prompt;
-  // An agent that was replaced since has never received it.
+  // The agent may have been replaced since; then the new one has not received the prompt.
   const isKnown = known?.agentId === agentId;
   const record = isKnown ? known : await document.set(fresh(agentId, place, key, parts.clock.now()));
   const deadline = createDeadline(parts.clock, prompt.timeoutMs, stopped);
@@ -109,7 +109,7 @@ function withOk({ callId, name, ok }: { callId: string; name: string; ok?: boole
 
 const MOST_ORPHANS = 3;
 
-/** Sends the prompt, and reads the run. */
+/** Sends the prompt, and reads the run. Sends it again after the agent was busy or waited for an orphaned approval. */
 async function send(context: PromptContext): Promise<Next> {
   const { client, server, prompt, deadline, clock } = context;
   const message = { role: 'user' as const, content: prompt.text, otid: context.record.otid };
@@ -129,13 +129,13 @@ async function send(context: PromptContext): Promise<Next> {
     if (kind !== 'pending-approval' || context.orphans >= MOST_ORPHANS) return { do: 'fail', error };
     context.orphans += 1;
     await denyOrphans(context);
-    // The server knows the refused message by its id, and would answer with the refusal again.
+    // The server recognises the id of the refused message, and would return the refusal again.
     await renewOtid(context);
     return { do: 'send' };
   }
 }
 
-/** The run has ended. */
+/** Stores the outcome of a run that has ended. */
 async function answered(context: PromptContext): Promise<Answered> {
   const { texts, tools, steps, tokens, stopReason = 'end_turn' } = context.state;
   const outcome = { status: 'done' as const, texts, tools: [...tools.values()], steps, tokens, stopReason };
@@ -144,19 +144,19 @@ async function answered(context: PromptContext): Promise<Answered> {
   return outcome;
 }
 
-/** It cannot be tried again: kept, so that it is not. */
+/** Stores a permanent failure, so that the prompt is never sent again. */
 async function givenUp(context: PromptContext, sentence: string, error: unknown): Promise<Unanswered> {
   const outcome = { status: 'failed' as const, sentence, tools: [...context.state.tools.values()] };
   await saveRecord(context, { outcome });
   return { ...outcome, retry: false, error };
 }
 
-/** The outcome of an error: another attempt, when the agent has done nothing and the error may be temporary. */
+/** The outcome of an error. Another attempt follows if the agent has done nothing and the error may be temporary. */
 async function unanswered(context: PromptContext, error: unknown): Promise<Unanswered> {
   const { retry, retryAfterMs, sentence } = troubleOf(error);
   const isOver = isRunError(error);
   if (hasActed(context)) {
-    // It may have been answered nevertheless: the next attempt checks.
+    // The prompt may have been answered nevertheless; the next attempt checks this.
     if (retry && !isOver) return again(context, sentence, error, retryAfterMs);
     return givenUp(context, isOver ? stoppedBy(error) : sentence, error);
   }
@@ -164,14 +164,14 @@ async function unanswered(context: PromptContext, error: unknown): Promise<Unans
     await context.store.lettaSent.of(context.prompt.key).delete();
     return { status: 'failed', retry: false, sentence, error, tools: [] };
   }
-  // A server that knows the id of a run that came to nothing would hand it out again.
+  // For the id of a failed run, the server would return that run again.
   if (isOver && (await leftNothing(context))) await renewOtid(context);
   return again(context, sentence, error, retryAfterMs);
 }
 
 /**
- * The time is over, the agent may not act any more, or the bot stops. In the first two cases the run is cancelled at the server. When the bot stops, the run
- * continues, since it cannot be paused within a step; the next process resumes it.
+ * The outcome when the time is over, the agent may no longer act, or the bot stops. In the first two cases the run is cancelled at the server. When the bot
+ * stops, the run continues, since it cannot be paused within a step; the next process resumes it.
  */
 async function interrupted(context: PromptContext): Promise<Conversed> {
   const { deadline, prompt } = context;
@@ -191,7 +191,7 @@ async function interrupted(context: PromptContext): Promise<Conversed> {
   return givenUp(context, t('The agent took longer than {seconds} s.', { seconds }), new Error('the agent timed out'));
 }
 
-/** Whether the server has kept nothing of the prompt, so that it may be sent anew. */
+/** Whether the server has stored no run of the prompt, so that it may be sent under another id. */
 async function leftNothing(context: PromptContext): Promise<boolean> {
   try {
     return (await findRuns(context, AbortSignal.timeout(PATIENCE_MS))).runs.length === 0;

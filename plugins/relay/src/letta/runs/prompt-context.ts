@@ -5,25 +5,25 @@ import { SWITCHED_OFF } from '../../events/event.js';
 import type { RunMark, ServerFindings } from '../client.js';
 import type { StreamState } from './consume-stream.js';
 
-/** Where a prompt comes from: for approvals and for personal data. */
+/** The place of a prompt, for approvals and for personal data. */
 interface PromptPlace {
   readonly guildId: string | null;
   readonly channelId: string;
-  /** The member who caused it, if one did. */
+  /** The member who caused the event; `null` without one. */
   readonly userId: string | null;
 }
 
 /** A prompt to an agent. */
 export interface Prompt {
-  /** At the Letta server. */
+  /** The agent's id at the Letta server. */
   readonly agentId: string;
   readonly text: string;
-  /** The same at every attempt; letters, digits, `-` and `_`. The server gets it as the message's `otid`. */
+  /** The same for every attempt; letters, digits, `-` and `_`. The server gets it as the message's `otid`. */
   readonly key: string;
-  /** How long the agent may work, not counting the time in which people decide about its requests, or in which it works on something else. */
+  /** How long the agent may work, in milliseconds; without the time of people's decisions, and of waiting for its other runs. */
   readonly timeoutMs: number;
   readonly place: PromptPlace;
-  /** Whether the agent is known to have written something for it since a time in milliseconds, as its server may not have kept it. */
+  /** Whether the agent is known to have written for this prompt since a time in milliseconds, which its server may not have stored. */
   readonly hasWritten?: (since: number) => Promise<boolean>;
 }
 
@@ -31,7 +31,7 @@ export interface Prompt {
 export interface ToolUse {
   readonly callId: string;
   readonly name: string;
-  /** `undefined` when no answer of it was heard of. */
+  /** `undefined` when no result was received. */
   readonly ok: boolean | undefined;
 }
 
@@ -58,47 +58,47 @@ export type Conversed = Answered | Unanswered;
 
 export interface Answered {
   readonly status: 'done';
-  /** Its texts outside of tool calls, in order. */
+  /** The agent's texts outside of tool calls, in order. */
   readonly texts: readonly string[];
   readonly tools: readonly ToolUse[];
   readonly steps: number;
   readonly tokens: number;
-  /** As the server says it: `end_turn`, `max_steps` … */
+  /** The server's stop reason: `end_turn`, `max_steps` … */
   readonly stopReason: string;
 }
 
 export interface Unanswered {
   readonly status: 'failed';
-  /** Whether the same prompt may be tried again with the same key: never once the agent has done something. */
+  /** Whether the same prompt may be tried again with the same key; never after the agent has acted. */
   readonly retry: boolean;
   /** The delay that the server requests. */
   readonly retryAfterMs?: number;
-  /** For people. */
+  /** The reason for people. */
   readonly sentence: string;
-  /** For the log. */
+  /** The cause for the log. */
   readonly error: unknown;
   readonly tools: readonly ToolUse[];
 }
 
-/** A call that needs a member's decision before the agent may make it. */
+/** A call that waits for a member's decision. */
 export interface ApprovalRequest {
   readonly agentId: string;
   /** The key of the prompt; together with `callId` it identifies the request. */
   readonly key: string;
   readonly callId: string;
   readonly tool: string;
-  /** The arguments as the model wrote them: JSON, if it did it right. */
+  /** The arguments as the model wrote them: JSON, unless the model made a mistake. */
   readonly input: string;
   readonly place: PromptPlace;
 }
 
 export interface ApprovalDecision {
   readonly approve: boolean;
-  /** Sent to the agent. */
+  /** Is sent to the agent. */
   readonly reason?: string;
 }
 
-/** Requests a decision from people. An error is a denial. Aborted when the plugin stops: the next process then denies the request. */
+/** Requests a decision from people. An error counts as a denial. The signal aborts when the plugin stops; the next process then denies the request. */
 export type AskApproval = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalDecision>;
 
 /** The services that all prompts to agents of a server share. */
@@ -110,25 +110,28 @@ export interface PromptServices {
   readonly server: ServerFindings;
 }
 
-/** One prompt, from when it is an agent's turn until its outcome is known. */
+/** The state of one prompt, from the start of its turn at the agent until its outcome is known. */
 export interface PromptContext extends PromptServices {
   readonly client: Letta;
   readonly prompt: Prompt;
   readonly deadline: Deadline;
-  /** Aborts when the relay stops, or the agent may not act any more. */
+  /** Aborts when the relay stops, or the agent may no longer act. */
   readonly stopped: AbortSignal;
   readonly tell: (event: AgentEvent) => void;
   record: SentPrompt;
   state: StreamState;
-  /** People's decisions, by the call's id: requested once, even if the decision has to be sent several times. */
+  /** People's decisions by call id: each is requested once, even if it has to be sent several times. */
   readonly decisions: Map<string, ApprovalDecision>;
-  /** When the prompt's run was last known to be alive: when the server took the prompt or a decision, or the run showed progress. */
+  /**
+   * When the prompt's run was last known to be alive, in milliseconds since the Unix epoch: when the server accepted the prompt or a decision, or the run made
+   * progress.
+   */
   aliveAt: number;
-  /** How often a connection was lost. */
+  /** Number of lost connections. */
   losses: number;
-  /** How often an orphaned request for approval was in the way. */
+  /** Number of orphaned requests for approval that had to be denied. */
   orphans: number;
-  /** The run that the agent is busy with, and how far it had come when that was first seen. Its id is '' where the server does not say it. */
+  /** The run that the agent is busy with, and its progress when it was first seen. Its id is '' if the server does not report it. */
   blocker: RunMark | undefined;
 }
 
@@ -137,46 +140,46 @@ export type Next =
   | { readonly do: 'send' }
   /** Continue to read the running run. */
   | { readonly do: 'reattach' }
-  /** See what the server knows of it. */
+  /** Read the server's records of the prompt. */
   | { readonly do: 'recover' }
-  /** Request decisions for its calls; `asked` is false for requests that no process knows any more. */
+  /** Request decisions for its calls; `asked` is false for requests whose process has ended. */
   | { readonly do: 'decide'; readonly asked: boolean }
   | { readonly do: 'end' }
   | { readonly do: 'fail'; readonly error: unknown }
-  /** Permanently, whatever the error: the agent has done something already. */
+  /** Fails permanently, because the agent has acted already. */
   | { readonly do: 'give-up'; readonly error: unknown; readonly sentence: string };
 
-/** Whether the agent has done something that must not be repeated. */
+/** Whether the agent has acted, so that the prompt must not be sent again. */
 export function hasActed({ state, record }: PromptContext): boolean {
   return record.acted || state.tools.size > 0;
 }
 
-/** Changes what is kept of the prompt, on the disk first. */
+/** Stores a change of the prompt's record, then applies it. */
 export async function saveRecord(context: PromptContext, change: Partial<SentPrompt>): Promise<void> {
   context.record = await context.store.lettaSent.of(context.prompt.key).set({ ...context.record, ...change });
 }
 
-/** Gives the prompt another id at the server, once it is known that nothing came of the one before: `key`, `key-2`, `key-3` … */
+/** Gives the prompt another id at the server, when it is known that the previous one led to nothing: `key`, `key-2`, `key-3` … */
 export async function renewOtid(context: PromptContext): Promise<void> {
   const { key } = context.prompt;
   const last = Number(context.record.otid.slice(key.length + 1)) || 1;
   await saveRecord(context, { otid: `${key}-${last + 1}`, at: context.clock.now() });
 }
 
-/** How long an agent may work. */
+/** Limits how long an agent may work. */
 interface Deadline {
-  /** Aborts when the time is over, the relay stops, or the agent may not act any more. */
+  /** Aborts when the time is over, the relay stops, or the agent may no longer act. */
   readonly signal: AbortSignal;
-  /** Why it has aborted: `withdrawn` when the agent may not act any more. */
+  /** Why `signal` has aborted: `withdrawn` when the agent may no longer act. */
   readonly reason: 'timeout' | 'stopped' | 'withdrawn' | undefined;
-  /** The time does not count during `wait`. */
+  /** Runs `wait` without counting its time. */
   outside<T>(wait: () => Promise<T>): Promise<T>;
   end(): void;
 }
 
 export function createDeadline(clock: Clock, limitMs: number, outer: AbortSignal): Deadline {
   const controller = new AbortController();
-  // Letta's client adds a listener for each request, and takes none of them back.
+  // Letta's client adds a listener for each request, and removes none.
   setMaxListeners(0, controller.signal);
   let reason: Deadline['reason'];
   let leftMs = limitMs;
@@ -231,22 +234,22 @@ const sentSchema = z.object({
   at: z.number(),
   /** The id of the message at the server: the key, unless the server still associates it with a run that failed. */
   otid: z.string(),
-  /** Whether the agent was seen calling a tool: then it is never sent again. */
+  /** Whether the agent was seen calling a tool: then the prompt is never sent again. */
   acted: z.boolean().default(false),
-  /** How it has ended, when it has for good. */
+  /** The final outcome, once there is one. */
   outcome: z.discriminatedUnion('status', [done, failed]).optional(),
 });
 
-/** The prompts sent to agents, by key: written before the request, so that a later attempt knows that it has to search for the run first. */
+/** The prompts sent to agents, by key. Stored before the request, so that a later attempt searches for the run first. */
 const sent = {
   scope: 'global',
   version: 1,
   schema: sentSchema,
-  // Read by their key; one process removes the old ones of all.
+  // Only read by key; one process deletes old ones for all processes.
   shared: false,
   personal: {
     by: 'place.userId',
-    /** The fact that something was sent is kept, without the agent's text. */
+    /** Keeps the record, without the member and the agent's text. */
     forget(sent: z.output<typeof sentSchema>) {
       sent.place.userId = null;
       if (sent.outcome?.status === 'done') sent.outcome.texts = [];
@@ -261,19 +264,19 @@ const askedSchema = z.object({
   tool: z.string(),
   input: z.string(),
   place,
-  /** The server of its place: whose host answers it. */
+  /** The guild of the place, whose host answers the request. */
   guildId: z.string().nullable().default(null),
   at: z.number(),
 });
 
-/** Open requests for approval by the call's id: written before the question is posted. */
+/** Open requests for approval by call id; stored before the question is posted. */
 const asked = {
   scope: 'global',
   version: 1,
   schema: askedSchema,
   personal: {
     by: 'place.userId',
-    /** A request for approval that an agent waits for has to be answered. */
+    /** Keeps the record, because an agent that waits for an approval needs an answer. */
     forget(asked: z.output<typeof askedSchema>) {
       asked.place.userId = null;
       asked.input = '{}';
@@ -291,12 +294,12 @@ interface LettaStore {
   readonly lettaAsked: Collection<AskedApproval, 'global'>;
 }
 
-/** A batch that is sent again after this long is a new one. */
+/** After this time, a prompt that is sent again counts as a new one. */
 const KEPT_MS = 24 * 60 * 60_000;
 
 const PRUNED_EVERY_MS = 60 * 60_000;
 
-/** Deletes prompts that will not be sent again, once an hour at most. Never throws. */
+/** Deletes records of prompts that will not be sent again, at most once an hour. Never throws. */
 export function createPruning({ lettaSent }: LettaStore, clock: Clock, log: Logger): () => Promise<void> {
   let prunedAt = Number.NEGATIVE_INFINITY;
   return async () => {

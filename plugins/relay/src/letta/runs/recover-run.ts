@@ -13,13 +13,13 @@ import {
 } from './consume-stream.js';
 import { hasActed, type Next, type PromptContext, renewOtid, saveRecord } from './prompt-context.js';
 
-/** How far apart this clock and the server's may be. */
+/** Maximum difference between this clock and the server's. */
 const CLOCKS_APART_MS = 60_000;
 const REATTACH_MS = 500;
-/** An agent gets one prompt after another: since a prompt was sent there are its own runs, and few of others. */
+/** Number of latest runs that are searched. An agent gets one prompt after another, so few runs since then belong to other prompts. */
 const MOST_RUNS = 50;
 
-/** Continues where the connection was lost; when that is not possible, waits until the run has ended. */
+/** Continues to read the run after a lost connection; if that is not possible, waits until it has ended. */
 export async function reattach(context: PromptContext): Promise<Next> {
   const { client, clock, server, state, deadline } = context;
   const { runId } = state;
@@ -35,16 +35,16 @@ export async function reattach(context: PromptContext): Promise<Next> {
 
 /** The server's records of a prompt. */
 interface FoundRuns {
-  /** Its runs, oldest first: the first answers the prompt, each other one a decision about the calls of the one before. */
+  /** The prompt's runs, oldest first: the first answers the prompt, each later one follows a decision about the calls of the previous one. */
   readonly runs: readonly Run[];
   readonly state: StreamState;
-  /** It is running, and has stored nothing yet: it may be this prompt's. */
+  /** A running run without messages, which may belong to this prompt. */
   readonly unknown: Run | undefined;
 }
 
 /**
- * Looks for a prompt among the agent's runs since it was sent. The runs say which messages are whose, and in which order: an agent's
- * history as a whole comes in an order that differs from server to server, with messages of the server's own between.
+ * Searches for a prompt among the agent's runs since it was sent. Runs tell which messages belong together, and their order. An agent's complete history does
+ * not: its order differs between servers, and it contains the server's own messages.
  */
 export async function findRuns(context: PromptContext, signal: AbortSignal): Promise<FoundRuns> {
   const { client, prompt, record } = context;
@@ -72,14 +72,14 @@ function isPrompt(message: Message, otid: string): boolean {
   return message.message_type === 'user_message' && message.otid === otid;
 }
 
-/** Whether messages begin with the answer to what waits. */
+/** Whether messages contain the result of a call that waited for a decision. */
 function decides({ waiting }: StreamState, messages: readonly Message[]): boolean {
   const after = createStreamState();
   for (const message of messages) applyChunk(after, message);
   return waiting.some(({ callId }) => after.tools.has(callId));
 }
 
-/** Finds out what became of a prompt that may have been sent: answered, running, waiting for an approval, or never arrived. */
+/** Finds out the state of a prompt that may have been sent: answered, running, waiting for an approval, or never arrived. */
 export async function recoverRun(context: PromptContext): Promise<Next> {
   const { server, deadline } = context;
   const { runs, state, unknown } = await findRuns(context, deadline.signal);
@@ -93,12 +93,12 @@ export async function recoverRun(context: PromptContext): Promise<Next> {
   return evaluate(context, runs, last);
 }
 
-/** A server keeps messages at the end of a step: until then only the run shows that there is something. */
+/** Waits for a run to end. A server stores messages at the end of a step; until then it shows only the run. */
 async function waitFor(context: PromptContext, runId: string): Promise<Next> {
   const { client, clock, deadline } = context;
   context.state.runId = runId;
   if (isDoubtful(context)) {
-    // Whether it is dead is not known before the agent's time is over: a run that lives has all of it yet.
+    // A live run may still use all of the agent's time, so the watch does not count.
     const found = await deadline.outside(() => watchRun(context, runId));
     if (found !== 'dead') context.aliveAt = clock.now();
   } else await overRun(client, clock, runId, deadline.signal);
@@ -116,7 +116,7 @@ async function evaluate(context: PromptContext, runs: readonly Run[], last: Run)
   return { do: 'end' };
 }
 
-/** The server does not know it. When the agent was seen working on it nevertheless, it is not repeated. */
+/** The server has no run of the prompt. It is sent again, unless the agent was seen working on it. */
 async function notThere(context: PromptContext): Promise<Next> {
   if (context.record.acted || (await hasWritten(context))) {
     return givenUp(new Error('the agent was at work, but the server has not kept it'));
@@ -125,7 +125,7 @@ async function notThere(context: PromptContext): Promise<Next> {
   return { do: 'send' };
 }
 
-/** The run is dead: it ended with its server process. Its effects remain. */
+/** The run is dead: its server process has ended. The prompt is sent again under another id, unless the agent has acted. */
 async function afterDeath(context: PromptContext, runId: string): Promise<Next> {
   context.state.runId = runId;
   await cancelAtServer(context);
@@ -136,12 +136,12 @@ async function afterDeath(context: PromptContext, runId: string): Promise<Next> 
   return { do: 'send' };
 }
 
-/** The effects of the step in which the server went down are recorded only where they took place. */
+/** The server has not stored the step in which it stopped; messages on Discord show its effects. */
 async function hasWritten({ prompt, record }: PromptContext): Promise<boolean> {
   return (await prompt.hasWritten?.(record.at)) === true;
 }
 
-/** Records its usage, which its messages do not contain. */
+/** Adds up the usage of the runs, which their messages do not contain. */
 async function count({ client, state, deadline, log }: PromptContext, runs: readonly Run[]): Promise<void> {
   if (state.tokens > 0) return;
   for (const { id } of runs) {
@@ -158,8 +158,8 @@ async function count({ client, state, deadline, log }: PromptContext, runs: read
 const CANCEL_OPTIONS = { timeout: 5_000 };
 
 /**
- * Cancels the prompt's run at the server, as far as it can be reached. Among runs without a known id, it cancels only one that cannot belong to another prompt.
- * The server only marks the run: the model's current answer, and the tool call in it, still happen.
+ * Cancels the prompt's run, if the server can be reached. Without a known run id, cancels only a run that cannot belong to another prompt. The server only
+ * marks the run: the model's current completion, and the tool call in it, still happen.
  */
 export async function cancelAtServer(context: PromptContext): Promise<void> {
   const { client, server, prompt, clock, log } = context;
@@ -168,7 +168,7 @@ export async function cancelAtServer(context: PromptContext): Promise<void> {
     const runId = context.state.runId ?? (await onlyRun(context));
     if (runId === undefined) return;
     context.state.runId = runId;
-    // To cancel it is worth more than to know how far it had come.
+    // The count is not worth a failure: cancelling matters more.
     const messages = await countMessages(client, runId, AbortSignal.timeout(CANCEL_OPTIONS.timeout)).catch(() => 0);
     server.cancelled.set(agentId, { runId, messages, at: clock.now(), since: context.aliveAt });
     await client.agents.messages.cancel(agentId, { run_ids: [runId] }, CANCEL_OPTIONS);
