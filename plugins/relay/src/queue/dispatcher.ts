@@ -52,7 +52,7 @@ const nothing = () => undefined;
 
 /**
  * Serves the channels that have events: one attempt at a time for each, several channels concurrently, guilds in turn.
- * 
+ *
  * Invariant: a channel with events has a slot, and its slot is due, is being served, or waits for a time or for `wake`. It is checked after each transition of
  * the channel. The watchdog checks all channels, corrects violations, and reports them.
  */
