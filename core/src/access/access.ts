@@ -70,16 +70,17 @@ export function createAccess(parts: AccessDependencies): AccessService {
     return { rule, allowed: false, text: t('it could not be checked whether you may'), remedy: afterFailure() };
   };
 
-  const named = (found: Subject | Absence): Subject | DecisionReason => ('because' in found ? ofAbsence(found) : found);
+  const orReason = (found: Subject | Absence): Subject | DecisionReason =>
+    'because' in found ? ofAbsence(found) : found;
 
   // Synchronous when all data are in memory, so that a command does not cost a promise for each step.
-  const stand = (actor: Actor, knowledge: Knowledge): MaybeLater<Subject | DecisionReason> => {
+  const subjectHere = (actor: Actor, knowledge: Knowledge): MaybeLater<Subject | DecisionReason> => {
     const failed = (error: unknown) => failedCheck('actor', error);
     try {
       const found = owners.settled()
         ? subjects.here(actor, knowledge)
         : owners.load().then(() => subjects.here(actor, knowledge));
-      return found instanceof Promise ? found.then(named).catch(failed) : named(found);
+      return found instanceof Promise ? found.then(orReason).catch(failed) : orReason(found);
     } catch (error) {
       return failed(error);
     }
@@ -97,8 +98,8 @@ export function createAccess(parts: AccessDependencies): AccessService {
     }
   };
 
-  /** The request with the tier that settings require. */
-  const settled = async (actor: Actor, request: AccessRequest): Promise<SettledRequest> => {
+  /** The request with the tier that a setting may raise, or close to everyone. */
+  const withTier = async (actor: Actor, request: AccessRequest): Promise<SettledRequest> => {
     const { tier = 'everyone', tierFrom } = request.policy;
     if (tierFrom === undefined) return request;
     const set = await tierFrom(actor);
@@ -107,7 +108,7 @@ export function createAccess(parts: AccessDependencies): AccessService {
   };
 
   // For an identity, or an actor in another place, the decision is made for the place where the call takes effect.
-  const weighElsewhere = async (actor: Actor, request: AccessRequest, knowledge: Knowledge): Promise<Decision> => {
+  const decideThere = async (actor: Actor, request: AccessRequest, knowledge: Knowledge): Promise<Decision> => {
     try {
       await owners.load();
       const place = await places.resolve(actor, request);
@@ -118,20 +119,20 @@ export function createAccess(parts: AccessDependencies): AccessService {
       // A refusal must reveal nothing about a place that the actor cannot see.
       if ('because' in subject) return refuse(elsewhere ? outOfReach() : ofAbsence(subject));
       const there = { ...actor, guildId, channelId: who.channelId };
-      return conclude(judged(subject, there, await settled(there, request)));
+      return conclude(judged(subject, there, await withTier(there, request)));
     } catch (error) {
       return refuse(failedCheck('reach', error));
     }
   };
 
-  const weigh = async (actor: Actor, request: AccessRequest, knowledge: Knowledge): Promise<Decision> => {
-    if (actor.identity !== undefined || request.at !== undefined) return weighElsewhere(actor, request, knowledge);
-    const found = stand(actor, knowledge);
+  const decideWith = async (actor: Actor, request: AccessRequest, knowledge: Knowledge): Promise<Decision> => {
+    if (actor.identity !== undefined || request.at !== undefined) return decideThere(actor, request, knowledge);
+    const found = subjectHere(actor, knowledge);
     const subject = found instanceof Promise ? await found : found;
     if ('rule' in subject) return refuse(subject);
     if (request.policy.tierFrom === undefined) return conclude(judged(subject, actor, request));
     try {
-      return conclude(judged(subject, actor, await settled(actor, request)));
+      return conclude(judged(subject, actor, await withTier(actor, request)));
     } catch (error) {
       return refuse(failedCheck('tier', error));
     }
@@ -154,8 +155,8 @@ export function createAccess(parts: AccessDependencies): AccessService {
   };
 
   return {
-    decide: (actor, request) => weigh(actor, request, 'recent'),
-    decideListed: (actor, request) => weigh(actor, request, 'listed'),
+    decide: (actor, request) => decideWith(actor, request, 'recent'),
+    decideListed: (actor, request) => decideWith(actor, request, 'listed'),
     mayIgnore,
     ignores(actor) {
       if (!mayIgnore(actor.guildId)) return false;
@@ -166,7 +167,7 @@ export function createAccess(parts: AccessDependencies): AccessService {
       memberships.forget(actor.userId);
       if (actor.identity !== undefined)
         for (const userId of await places.usersBehind(actor.identity)) memberships.forget(userId);
-      return weigh(actor, request, 'fresh');
+      return decideWith(actor, request, 'fresh');
     },
     async mayEnter(actor, at, permissions = []) {
       const place = await places.visiblePlace(actor, at);
@@ -178,7 +179,7 @@ export function createAccess(parts: AccessDependencies): AccessService {
     async tierOf(actor) {
       // An agent has no tier: what it may do depends on the grant for each call.
       if (actor.identity !== undefined) return 'everyone';
-      const subject = await stand(actor, 'recent');
+      const subject = await subjectHere(actor, 'recent');
       return 'rule' in subject ? 'everyone' : lower(tierIn(subject), actor.atMost);
     },
     isOwner: owners.has,
@@ -206,7 +207,7 @@ const ofAbsence = ({ because }: Absence): DecisionReason => ({
   remedy: ofAbsent(),
 });
 
-/** Why it was refused, for the `{reasons}` of a coded error: every denying reason in one clause. */
+/** Every denying reason of a decision in one clause, for the `{reasons}` of a coded error. */
 export function refusalReasons(decision: Decision): string {
   const denying = decision.reasons.filter((reason) => !reason.allowed).map((reason) => reason.text);
   return denying.length === 0 ? t('no rule allows it') : denying.join('; ');
@@ -411,9 +412,7 @@ export function judge(
 
 const NO_RULES: readonly AccessRule[] = [];
 
-/**
- * Rules do not bind the bot's owner. They do not bind a guild's owner for the commands that control the bot in that guild. So neither can lock themselves out.
- */
+/** No rule applies to the bot's owner, nor to a guild's owner who uses a required plugin in that guild. So neither can lock themselves out. */
 function levelsFor(subject: Subject, { required }: PluginThere): RuleLevels {
   if (subject.isBotOwner) return { owner: NO_RULES, guild: NO_RULES };
   const { owner, guild } = subject.accessRules;
@@ -434,7 +433,7 @@ const { Administrator, ManageGuild, ModerateMembers, KickMembers, BanMembers, Ma
 const hasRole = (subject: Subject, ids: readonly string[]) => ids.some((id) => subject.hasRole(id));
 
 /** Checked from the most trusted tier down; the first match is the actor's tier. A guild's tiers do not apply in a direct message. */
-const HOLDS: readonly (readonly [Tier, (subject: Subject) => boolean])[] = [
+const TIER_CHECKS: readonly (readonly [Tier, (subject: Subject) => boolean])[] = [
   ['botOwner', (subject) => subject.isBotOwner],
   ['everyone', (subject) => subject.place === 'dm'],
   ['guildOwner', (subject) => subject.isGuildOwner],
@@ -451,7 +450,7 @@ const HOLDS: readonly (readonly [Tier, (subject: Subject) => boolean])[] = [
 ];
 
 function tierIn(subject: Subject): Tier {
-  return HOLDS.find(([, holds]) => holds(subject))?.[0] ?? 'everyone';
+  return TIER_CHECKS.find(([, holds]) => holds(subject))?.[0] ?? 'everyone';
 }
 
 function lower(tier: Tier, other: Tier | undefined): Tier {

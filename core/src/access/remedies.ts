@@ -59,7 +59,7 @@ function ofDenial({ level, rule: { target, subject } }: FoundRule): string {
 
 function ofIgnoring({ level, rule: { subject } }: FoundRule, userId: string): string {
   const who = whoFor(subject);
-  // The denial for everyone else is what turns the allowed ones into a list.
+  // A rule that denies everything to everyone makes a list of the members who are allowed: the remedy adds this one to the list.
   if (level === 'owner')
     return subject.kind === 'everyone' || subject.kind === 'guilds'
       ? t('The owner of the bot admits them with `access global allow everything {who}`.', { who: `<@${userId}>` })
@@ -71,7 +71,7 @@ function ofIgnoring({ level, rule: { subject } }: FoundRule, userId: string): st
     : t('An admin takes it back with `ignore remove {who}`.', { who });
 }
 
-/** A target as the commands of `access` read it. */
+/** A target in the form that the commands of `access` parse. */
 function argumentFor({ kind, name }: AccessRule['target']): string {
   const full = kind === 'command' || kind === 'everything' ? name : `${kind}:${name}`;
   return full.includes(' ') ? `"${full}"` : full;
@@ -87,5 +87,5 @@ const WHO: Readonly<Record<AccessRule['subject']['kind'], (id: string) => string
   everyone: () => 'everyone',
 };
 
-/** The subject of a rule, as the commands of `access` read it. */
+/** The subject of a rule in the form that the commands of `access` parse. */
 const whoFor = ({ kind, id = '' }: AccessRule['subject']) => WHO[kind](id);

@@ -70,8 +70,8 @@ type RuleRequest = Pick<AccessRequest, 'kind' | 'name' | 'plugin'>;
  * 2. the subject: user, role, channel (or thread), category, guild, every guild, everyone;
  * 3. the target: a subcommand before its command, a command or tool before its plugin;
  * 4. `deny` before `allow`.
- * The first that differs decides, so that a later rule never overrides one of higher precedence. Rules about everything are not among these:
- * `ignoringRule` asks them first.
+ * The first criterion in which two rules differ decides, so that a later rule never overrides one of higher precedence. Rules about everything are not
+ * compared here: `ignoringRule` evaluates them.
  */
 export function decidingRule(levels: RuleLevels, position: RulePosition, request: RuleRequest): FoundRule | undefined {
   for (const level of LEVELS) {
@@ -107,9 +107,9 @@ const PARTIES = {
 } as const satisfies Readonly<Record<string, readonly AccessRule['subject']['kind'][]>>;
 
 /**
- * The rule that makes the bot ignore a member or place, if there is one. The bot owner's rules and those of the guild may each refuse. Of one level, a member
- * is ignored by a rule for them before one for their roles, a place by a rule for the channel before its category and its guild; `deny` before `allow`. Where a
- * rule denies everything to everyone else, members whom a rule allows, by themselves or by their place, are not ignored.
+ * The rule that makes the bot ignore a member or place, if there is one. A denial at either level, the bot owner's or the guild's, suffices. Within a level,
+ * a rule for the member precedes one for their roles, a rule for the channel precedes one for its category and its guild, and `deny` precedes `allow`. A denial
+ * for everyone does not apply to members who are allowed by a rule for themselves, their roles or their place.
  */
 export function ignoringRule(levels: RuleLevels, position: RulePosition): FoundRule | undefined {
   for (const level of LEVELS) {
@@ -140,7 +140,7 @@ function ignoringAmong(rules: readonly AccessRule[], position: RulePosition): Ac
 
 const aboutEverything = new WeakMap<readonly AccessRule[], boolean>();
 
-/** Called for every message. */
+/** Cached per array of rules, because it is called for every message. */
 export function hasRulesAboutEverything(rules: readonly AccessRule[]): boolean {
   if (rules.length === 0) return false;
   let known = aboutEverything.get(rules);
@@ -158,7 +158,7 @@ function precedes(rank: Rank, other: Rank): boolean {
   return differs !== -1 && (rank[differs] ?? 0) < (other[differs] ?? 0);
 }
 
-/** 0 for the plugin, then one for each word of the name that the rule gives; `undefined` where the rule is about something else. */
+/** 0 for a rule about the plugin, otherwise the number of words in the name that the rule gives; `undefined` when the rule has another target. */
 function closenessOf(target: AccessRule['target'], { kind, name, plugin }: RuleRequest): number | undefined {
   if (target.kind === 'plugin') return target.name === plugin ? 0 : undefined;
   if (target.kind !== kind) return undefined;
@@ -199,10 +199,10 @@ export const sameSlot = (rule: AccessRule, other: AccessRule) =>
   rule.subject.kind === other.subject.kind &&
   rule.subject.id === other.subject.id;
 
-/** Where a guild's rules can apply to a part of the guild only. */
+/** Subjects for rules of the bot's owner only: a guild's rules apply within that guild anyway. */
 const OF_THE_OWNER: ReadonlySet<AccessRule['subject']['kind']> = new Set(['guild', 'guilds']);
 
-/** The rules of the guilds and those of the bot's owner, over their states. */
+/** The access rules of guilds, stored in the guild states, and those of the bot's owner, in the owner state. */
 export function createAccessRules(states: GuildStates, ownerState: OwnerState): AccessRules {
   const checked = (guildId: string | null, rules: readonly AccessRule[]): readonly AccessRule[] => {
     const most = guildId === null ? MOST_OWNER_RULES : MOST_RULES;
@@ -246,19 +246,19 @@ export function createAccessRules(states: GuildStates, ownerState: OwnerState): 
   };
 }
 
-/** The last one for each target and subject. */
+/** Keeps the last rule for each target and subject. */
 function withoutDoubles(rules: readonly AccessRule[]): readonly AccessRule[] {
   return rules.filter((rule, index) => rules.findLastIndex((other) => sameSlot(rule, other)) === index);
 }
 
 const ROLES_OF = { mod: 'modRoles', admin: 'adminRoles' } as const satisfies Record<string, keyof GuildState>;
 
-/** The roles of moderators and admins, over the guild states. */
+/** The roles of moderators and admins, stored in the guild states. */
 export function createTierRoles(states: GuildStates): TierRoles {
   return {
     list: async (guildId, tier) => (await states.load(guildId))[ROLES_OF[tier]],
     async add(guildId, tier, roleId) {
-      // The role that every member has bears the id of the guild.
+      // The id of the role `@everyone` is the id of the guild.
       if (roleId === guildId) throw new UserError(t('everyone cannot be that'));
       let isNew = false;
       await states.update(guildId, (draft) => {
@@ -283,13 +283,13 @@ export function createTierRoles(states: GuildStates): TierRoles {
   };
 }
 
-/** Chooses the rules for a member. */
+/** Makes a predicate for the rules whose subject is this user. */
 export const names =
   (userId: string) =>
   ({ subject }: AccessRule): boolean =>
     subject.kind === 'user' && subject.id === userId;
 
-/** Chooses the rules that admit a member. */
+/** Makes a predicate for the rules that allow something to this user. */
 export const admits =
   (userId: string) =>
   (rule: AccessRule): boolean =>

@@ -27,7 +27,7 @@ import {
   whileTimedOut,
 } from './visibility.js';
 
-/** Permissions do not say who is in a private thread. */
+/** A private thread: permissions alone do not determine who can see it. */
 const isForFew = (channel: Channel) => !channel.isDMBased() && isPrivateThread(channel);
 
 /** Resolves the subject of a decision, synchronously when everything is in memory. @see Knowledge */
@@ -36,14 +36,14 @@ export function createSubjects(
   isOwner: (userId: string) => boolean,
   memberships: Memberships,
 ) {
-  const standIn = (
+  const subjectIn = (
     { guild, state, member, me }: Omit<Position, 'channel' | 'owner' | 'isBotOwner'>,
     channel: Channel,
     knowledge: Knowledge,
   ): Found => {
     if (channel.isDMBased() || channel.guildId !== guild.id) return absent(t('that channel is not in this server'));
     if (member.user.bot) return ofBot();
-    // In a cached decision the member has just written or pressed something there.
+    // A decision that is not `fresh` follows a message or click of the member in the channel, so the member can see it.
     if (knowledge === 'fresh' && !permissionsIn(channel, member).has('ViewChannel')) return hidden();
     // Properties are listed one by one: a spread would cost more than the rest of the decision.
     const owner = ownerState.peek();
@@ -67,7 +67,7 @@ export function createSubjects(
     if (member === undefined) return absent(t('you are no longer in this server'));
     const me = guild.members.me ?? (await guild.members.fetchMe());
     if (knowledge === 'fresh' && isForFew(channel) && !(await mayEnter(channel, member, memberships))) return hidden();
-    return standIn({ guild, state, member, me }, channel, knowledge);
+    return subjectIn({ guild, state, member, me }, channel, knowledge);
   };
 
   const inGuild = (actor: Actor, guildId: string, knowledge: Knowledge): Found | Promise<Found> => {
@@ -84,7 +84,7 @@ export function createSubjects(
     if (!isKnown || (isFresh && isForFew(channel))) {
       return lookUp(guild, actor, member, knowledge);
     }
-    return standIn({ guild, state, member, me }, channel, knowledge);
+    return subjectIn({ guild, state, member, me }, channel, knowledge);
   };
 
   const inDirectMessage = async (actor: Actor): Promise<Found> => {
@@ -311,7 +311,7 @@ export interface Subject extends RulePosition {
   readonly isGuildOwner: boolean;
   /** Guild-wide, without channel overwrites; empty in a direct message. */
   readonly guildPermissions: Permissions;
-  /** The guild's are none in a direct message. */
+  /** In a direct message, those of a guild are empty. */
   readonly accessRules: RuleLevels;
   readonly adminRoles: readonly string[];
   readonly modRoles: readonly string[];
@@ -351,8 +351,9 @@ interface Remembered<T> {
 export type Memberships = ReturnType<typeof createMemberships>;
 
 /**
- * The members of guilds with their roles, and those of private threads, as Discord has them now: the one place where the host reads them. With the intent GuildMembers the gateway keeps the caches of discord.js true. Without it a
- * cached member is as old as their last message, so Discord is asked, and its answer holds as long as `Knowledge` says.
+ * Reads the members of guilds with their roles, and those of private threads, for all of the host. With the intent GuildMembers, gateway events keep the caches
+ * of discord.js current. Without it a cached member is as old as their last message, so members are requested from Discord, and an answer is reused for as long
+ * as `Knowledge` allows.
  */
 export function createMemberships(client: Client, clock: Clock) {
   const members = new LRUCache<string, Remembered<GuildMember | undefined>>(maxEntries(MOST_REMEMBERED));
@@ -406,7 +407,7 @@ export function createMemberships(client: Client, clock: Clock) {
       if (live()) return unlessUnreachable(guild.members.fetch(userId));
       return shared(members, keyOf(guild.id, userId), knowledge, async () => {
         const member = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
-        // Otherwise other code would still find the member in the cache.
+        // No event removes a member who has left from this cache without the intent.
         if (member === undefined) guild.members.cache.delete(userId);
         return member;
       });

@@ -37,17 +37,17 @@ import type { Memberships, Permissions } from './subjects.js';
 const { ViewChannel, ReadMessageHistory, Connect } = PermissionFlagsBits;
 
 /**
- * Whether all members who can see one place may read another, by roles and overwrites alone: no member is fetched. Where roles and overwrites do not decide it,
- * the other place counts as more private.
+ * Whether all members who can see the place `shown` may read the place `read`, by roles and overwrites alone: no member is fetched. Where roles and overwrites
+ * do not decide it, the answer is `false`.
  */
-function isOpenTo(client: Client, read: Place, told: Place): boolean {
-  if (read.channelId !== undefined && read.channelId === told.channelId) return true;
+function isOpenTo(client: Client, read: Place, shown: Place): boolean {
+  if (read.channelId !== undefined && read.channelId === shown.channelId) return true;
   // A direct message has one reader, who may read the source. The content of a direct message is shown in no other place.
-  if (told.guildId === null) return read.guildId !== null;
-  if (read.guildId !== told.guildId) return false;
+  if (shown.guildId === null) return read.guildId !== null;
+  if (read.guildId !== shown.guildId) return false;
   // A guild's members and roles are for its members.
   if (read.channelId === undefined) return true;
-  const [from, to] = [client.channels.cache.get(read.channelId), client.channels.cache.get(told.channelId ?? '')];
+  const [from, to] = [client.channels.cache.get(read.channelId), client.channels.cache.get(shown.channelId ?? '')];
   if (from === undefined || to === undefined || from.isDMBased() || to.isDMBased()) return false;
   return !isPrivateThread(from) && seesBoth(homeOf(to), homeOf(from));
 }
@@ -57,13 +57,13 @@ function homeOf(channel: GuildBasedChannel): GuildBasedChannel {
   return channel.isThread() ? (channel.parent ?? channel) : channel;
 }
 
-/** Whether all who can see the one may read the other. */
+/** Whether all who can see `one` may read `other`. */
 function seesBoth(one: GuildBasedChannel, other: GuildBasedChannel): boolean {
-  // A thread and its parent: those who see the one see the other. Their history is not compared here.
+  // A thread and its parent have the same viewers; only an overwrite can deny some of them the history.
   if (one.id === other.id) return !overwritesOf(other).some(({ deny }) => deny.has(ReadMessageHistory));
   const { everyone, cache: roles } = other.guild.roles;
   const hides = (overwrite: PermissionOverwrites) => overwrite.deny.any(ViewChannel | ReadMessageHistory | Connect);
-  // A member may see the one and be denied the other by a member or role overwrite.
+  // A member who sees `one` may be denied `other` by an overwrite for a member or role.
   const shutsOut = overwritesOf(other).some((overwrite) => overwrite.id !== everyone.id && hides(overwrite));
   if (shutsOut) return false;
   if (reads(other, everyone)) return true;
@@ -92,8 +92,8 @@ const reads = (channel: GuildBasedChannel, role: Role) => channel.permissionsFor
 
 /**
  * Whether a member can read the messages of a channel. In a voice channel these are the members who may join it; in a private thread its members and those with
- * Manage Threads, whatever the parent allows. No other module decides it, or asks for the permissions of another user than the bot.
- * @param member as `Memberships` has them
+ * Manage Threads, whatever the parent allows. No other module decides this, or computes permissions of a user other than the bot.
+ * @param member from `Memberships`
  */
 export async function mayEnter(
   channel: GuildBasedChannel,
@@ -129,7 +129,7 @@ export const IN_DIRECT_MESSAGES = new PermissionsBitField([
 
 export const NO_PERMISSIONS = new PermissionsBitField().freeze();
 
-/** The wanted permissions that are missing. In a thread, sending needs `SendMessagesInThreads` instead. */
+/** The wanted permissions that are missing. In a thread, `SendMessagesInThreads` replaces `SendMessages`. */
 export function missingPermissions(
   held: Readonly<PermissionsBitField>,
   wanted: readonly PermissionsString[],
@@ -163,7 +163,7 @@ export function createProvenance(client: Client, access: Pick<Access, 'mayEnter'
   const mayRead = (actor: Actor, source: ToolSource) =>
     access.mayEnter(actor, source, source.messageIds === undefined ? [] : ['ReadMessageHistory']);
 
-  const stands = async ({ channelId, messageIds = [] }: ToolSource) =>
+  const exists = async ({ channelId, messageIds = [] }: ToolSource) =>
     messageIds.length === 0 || (channelId !== undefined && (await messages.stand(channelId, messageIds)));
 
   const all = async (sources: readonly ToolSource[], holds: (source: ToolSource) => Promise<boolean>) => {
@@ -182,14 +182,14 @@ export function createProvenance(client: Client, access: Pick<Access, 'mayEnter'
       if (sources === undefined) return false;
       const mayAll = (source: ToolSource) =>
         Promise.all(to.map((actor) => mayRead(actor, source))).then((may) => may.every(Boolean));
-      return all(sources, async (source) => (await mayAll(source)) && stands(source));
+      return all(sources, async (source) => (await mayAll(source)) && exists(source));
     },
     async mayHave(sources, userId) {
       if (sources === undefined) return false;
-      // Each place is checked as though the member asked there: members may have what is theirs in a conversation.
+      // Each source is checked with the member as an actor in that source, because members may have their own part of a direct conversation.
       return all(sources, async (source) => {
         const { guildId, channelId = '' } = source;
-        return (await mayRead({ userId, guildId, channelId }, source)) && stands(source);
+        return (await mayRead({ userId, guildId, channelId }, source)) && exists(source);
       });
     },
     mayTell: (sources, at) => sources?.every((source) => isOpenTo(client, source, at)) === true,
@@ -198,12 +198,12 @@ export function createProvenance(client: Client, access: Pick<Access, 'mayEnter'
 
 const MOST_REMEMBERED = 100_000;
 const PAGE = 100;
-/** Messages that are scattered over more of a channel than this are not looked for and count as deleted. */
+/** Pages of history that are read for one check. Messages that lie beyond them count as deleted. */
 const MOST_PAGES = 5;
 
 type ExistingMessages = ReturnType<typeof createExistingMessages>;
 
-/** Remembers which messages exist, and is kept up to date by gateway events; after a lost session it asks Discord again. */
+/** A cache of which messages exist, kept current by gateway events. After a new session, existence is requested from Discord again. */
 function createExistingMessages(client: Client, log: Logger) {
   const known = new LRUCache<string, 'there' | 'gone'>(maxEntries(MOST_REMEMBERED));
 
@@ -216,14 +216,14 @@ function createExistingMessages(client: Client, log: Logger) {
     for (const [id, state] of known.entries()) if (state === 'there') known.delete(id);
   });
 
-  /** Without events about deletions, an answer is used only while the request that needs it runs. */
-  const isTold = (channelId: string) => {
+  /** Whether Discord sends deletions in this channel. Otherwise an answer is used only for the request that needs it. */
+  const hasDeletionEvents = (channelId: string) => {
     const channel = client.channels.cache.get(channelId);
     const intent = channel?.isDMBased() === true ? GatewayIntentBits.DirectMessages : GatewayIntentBits.GuildMessages;
     return client.options.intents.has(intent);
   };
 
-  /** Looks from the oldest message on, page by page: messages that were read together mostly lie together. */
+  /** Reads pages from the oldest message on: messages that were read together are usually close to each other. */
   const look = async (channelId: string, wanted: readonly string[]): Promise<boolean> => {
     const channel = await unlessUnreachable(client.channels.fetch(channelId));
     if (channel?.isTextBased() !== true) return false;
@@ -250,13 +250,13 @@ function createExistingMessages(client: Client, log: Logger) {
   return {
     /** Notes messages that have just been read. */
     seen(channelId: string, messageIds: readonly string[]): void {
-      if (!isTold(channelId)) return;
+      if (!hasDeletionEvents(channelId)) return;
       for (const id of messageIds) if (known.get(id) !== 'gone') known.set(id, 'there');
     },
-    /** Whether messages that something was made from still exist. Asks Discord about those for which no event has come since they were last seen. */
+    /** Whether all these messages still exist. Requests from Discord those that are not in the cache. */
     async stand(channelId: string, messageIds: readonly string[]): Promise<boolean> {
       if (messageIds.some((id) => known.get(id) === 'gone')) return false;
-      const doubted = isTold(channelId) ? messageIds.filter((id) => known.get(id) !== 'there') : messageIds;
+      const doubted = hasDeletionEvents(channelId) ? messageIds.filter((id) => known.get(id) !== 'there') : messageIds;
       if (doubted.length === 0) return true;
       try {
         return await look(channelId, doubted);
@@ -269,7 +269,7 @@ function createExistingMessages(client: Client, log: Logger) {
   };
 }
 
-/** Which turn a sent message belongs to, as reported by the plugins that send messages; when several know it, the first one added is used. */
+/** Which turn a sent message belongs to, as reported by the plugins that send messages. When several report a turn, that of the source added first is used. */
 export function createMessageOrigins(log: Logger): MessageOrigins {
   const sources = new Set<MessageOriginSource>();
   return {
