@@ -39,7 +39,7 @@ const fileSchema = z.object({
 const manifestSchema = z.object({
   program: z.literal('cinnabar'),
   format: z.literal(FORMAT),
-  /** Version of the host that made it. */
+  /** Version of the host that made the backup. */
   host: words,
   /** In milliseconds since 1970. */
   createdAt: z.number(),

@@ -48,7 +48,7 @@ export async function backUp(file: string, places: Places, contents: BackupConte
     dataDir,
     workDir: join(dataDir, SNAPSHOT),
     excluded: [cacheDir, buildCacheDir, logDir],
-    // Files that were left from a time when the data were in files are not what the database holds now.
+    // Documents and journals in files are outdated where a database is configured: they remain from an earlier storage.
     ...(frozen === undefined ? {} : { isIncluded: (path) => !isStored(path) }),
     withSecrets,
     secrets,

@@ -155,7 +155,7 @@ async function unpack(place: string, content: AsyncIterable<Buffer>): Promise<vo
   await mkdir(dirname(place), { recursive: true, mode: 0o700 });
   const handle = await open(place, 'wx', 0o600);
   try {
-    // Unlike `write`, which writes less without an error when the disk is nearly full.
+    // `write` would write only a part, without an error, when the disk is nearly full.
     for await (const chunk of content) await handle.appendFile(chunk);
   } finally {
     await handle.close();
@@ -197,7 +197,7 @@ export async function finishRestore(dataDir: string): Promise<void> {
   const aside = join(dataDir, plan.aside);
   const waiting = new Set(existsSync(staged) ? await readdir(staged) : []);
   for (const name of await readdir(dataDir)) {
-    // A planned entry that no longer waits has been moved already: it is new.
+    // A planned entry that is no longer in the folder of the restore has been moved already: it is new.
     const isNew = plan.entries.includes(name) && !waiting.has(name);
     if (!isData(name) || isNew || (plan.keepSecrets && name === SECRETS_FILE)) continue;
     await mkdir(aside, { recursive: true, mode: 0o700 });

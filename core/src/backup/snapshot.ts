@@ -57,7 +57,7 @@ export async function openSnapshot(options: SnapshotOptions): Promise<Snapshot> 
     const leftOut = new Set<string>();
     const files: ArchivedFile[] = [];
     for (const file of found) {
-      // Also a damaged document that was put aside.
+      // Includes a damaged document that was put aside.
       if (isOfSecrets(file.path)) continue;
       const kept = await withoutSecrets(file, secrets, leftOut, join(workDir, 'changed'));
       if (kept !== undefined) files.push(kept);
@@ -102,7 +102,7 @@ async function secondName(file: string, folder: string, path: string): Promise<A
 
 /**
  * A settings document, or a copy of one, without its secret values. For a plugin that is not installed, keys with a name like `apiKey` count as secret.
- * @returns nothing for one that cannot be read and may hold some
+ * @returns `undefined` for a document that cannot be read, since it may contain secrets
  */
 async function withoutSecrets(
   file: ArchivedFile,
@@ -153,8 +153,8 @@ function holdsSecret(key: string, value: unknown): boolean {
 const AT_ONCE = 32;
 
 /**
- * Writes what a database holds into a folder, laid out as data in files are, so that a backup has the same form for every kind of storage. Documents that
- * cannot be read are left out, and so are copies that were put aside.
+ * Writes the content of a database into a folder, in the layout of data in files, so that a backup has the same form for every kind of storage. Leaves out
+ * documents that cannot be read, and copies that were put aside.
  */
 export async function writeAsFiles(contents: StoredContents, folder: string): Promise<void> {
   const write = async (file: string, text: string) => {

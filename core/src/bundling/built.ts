@@ -19,17 +19,17 @@ export const bundleDirOf = (buildCacheDir: string): string =>
 export const builtPluginsIn = (dir: string): string =>
   IS_SOURCE_TREE ? join(dir, 'plugins') : join(dir, '..', 'plugins');
 export const recordIn = (dir: string): string => join(dir, 'built.json');
-/** The options that the bundle is called with. */
+/** The parameters of the function that a bundle consists of. */
 export const PARAMETERS = 'exports, require, module, __filename, __dirname, __launcher';
 
-/** The sources of a bundle. */
+/** The record of a bundle: its files, and the state of its sources when it was built. */
 export interface Built {
   /** In the folder of the bundle. */
   readonly script: string;
   readonly node: string;
-  /** In ms: sources that are newer are not in it. */
+  /** Newer sources are not in the bundle. In ms since 1970. */
   readonly at: number;
-  /** Of each of `WATCHED`: its time and size. */
+  /** The result of `markOf` for each of `WATCHED`. */
   readonly marks: readonly string[];
   /** Bundles of the plugins that come with the host, in the folder of the bundle, by entry file from the workspace. */
   readonly plugins: Readonly<Record<string, string>>;
@@ -50,13 +50,13 @@ export const WATCHED = (
     : ['core/package.json', 'sdk/package.json', '../.package-lock.json']
 ).map((path) => join(WORKSPACE, path));
 
-/** Whole seconds: images keep no more of a time. */
+/** A file's time and size, to notice a change. The time is in whole seconds, because container images store no fractions. */
 export function markOf(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return '';
   const seconds = (ms: number) => Math.floor(ms / 1000);
   if (IS_SOURCE_TREE) return `${seconds(found.mtimeMs)} ${found.size}`;
-  // All files of packed packages have a date in 1985, and the bundle is elsewhere.
+  // All files of packed packages have a modification time in 1985. The bundle is outside of the packages, so the path has to match, too.
   return `${file} ${seconds(found.ctimeMs)} ${found.size}`;
 }
 
@@ -71,7 +71,7 @@ export function findBuilt(dir: string = BUNDLE_DIR): Built | undefined {
   }
 }
 
-/** Makes the next start build the host again, unless its folder cannot be written: an image is built anew as a whole. */
+/** Makes the next start build the host again. Without effect where the folder cannot be written: an image is rebuilt as a whole. */
 export function forgetBuilt(dir: string): void {
   try {
     rmSync(recordIn(dir), { force: true });
@@ -79,7 +79,7 @@ export function forgetBuilt(dir: string): void {
 }
 
 /**
- * Whether no file of the sources has been added, removed, renamed or replaced since, by the times of their folders. It does not notice a file that was written
+ * Whether no source file has been added, removed, renamed or replaced since the build, by the times of their folders. Does not detect a file that was written
  * in place.
  */
 export function areFoldersSame({ folders }: Pick<Built, 'folders'>): boolean {

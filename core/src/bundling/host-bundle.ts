@@ -15,7 +15,7 @@ const EXTERNAL = ['esbuild', 'zlib-sync', 'bufferutil', 'utf-8-validate', 'pg-na
  * Builds the host that the compiler has made (`core/dist`, the SDK, their packages) into one script, so that a start reads one file and not 1,400. The previous
  * bundle is replaced when all is written.
  * @param dir the folder for it
- * @param at when the sources were looked at, in ms
+ * @param at when the sources were read, in ms since 1970
  */
 export async function buildHostBundle(dir: string, at: number): Promise<void> {
   const watched = watchedFolders();
@@ -89,7 +89,9 @@ async function bundle(dir: string, shared: readonly string[]): Promise<Result> {
   return { code: text('.cjs'), map: text('.map'), inputs: metafile.inputs };
 }
 
-/** A start of a bot evaluates nothing of the trial of plugins, which brings the local Discord. */
+/**
+ * The bundle's entry module. Imports the trial of plugins, and with it the local Discord, at its first use, so that the start of a bot does not evaluate them.
+ */
 function entryOf(shared: readonly string[]): string {
   const getters = shared.map(
     (path) => `${JSON.stringify(path)}: () => require(${JSON.stringify(join(WORKSPACE, path))}),`,
@@ -118,7 +120,7 @@ const ofLauncher: BundlerPlugin = {
   },
 };
 
-/** `import.meta` must be that of its source file, and modules that it requires by name are bundled, too. */
+/** Keeps `import.meta` that of each source file, and bundles modules that a file requires by name. */
 const ownPlaces = (dir: string): BundlerPlugin => ({
   name: 'own-places',
   setup: ({ onLoad }) =>
@@ -137,7 +139,10 @@ const ownPlaces = (dir: string): BundlerPlugin => ({
     }),
 });
 
-/** The bundler escapes characters in strings only, and a single one in a regular expression makes V8 hold the whole bundle with two bytes a character. */
+/**
+ * Escapes characters above U+00FF. The bundler escapes them in strings only, and a single one in a regular expression makes V8 store the whole bundle with two
+ * bytes a character.
+ */
 function escaped(code: string): string {
   return code.replace(/\\[\0-\xff]|\\?([^\0-\xff])/g, (found, unit?: string) =>
     unit === undefined ? found : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -152,8 +157,8 @@ function isOfPackage(path: string): boolean {
 const DISCORD_JS = join('node_modules', 'discord.js', 'src');
 
 /**
- * discord.js bounds its caches by the names of its classes, and the bundler renames a class whose name is taken. With the bundler's option to keep all names, a
- * start would take a twelfth longer.
+ * Keeps the names of discord.js's classes: it looks up the limits of its caches by them, and the bundler renames a class whose name is taken. With the
+ * bundler's option to keep all names, a start would take a twelfth longer.
  */
 function withNames(path: string, text: string): string {
   return path.includes(DISCORD_JS) ? text.replace(/^class (\w+)[^{]*\{/gm, "$&static name='$1';") : text;
@@ -170,7 +175,7 @@ function withConstants(code: string): string {
   );
 }
 
-/** Of packages that are installed twice in the same version, one copy. */
+/** Bundles one copy of a package that is installed twice in the same version. */
 function oneCopyEach(): BundlerPlugin {
   const first = new Map<string, string>();
   return {
@@ -220,7 +225,7 @@ function watchedFolders(): Built['folders'] {
   return found;
 }
 
-/** Written completely or not at all: a start may read it meanwhile. */
+/** Writes a file completely or not at all: a start may read it at the same time. */
 function place(file: string, content: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const fresh = `${file}.${process.pid}.new`;

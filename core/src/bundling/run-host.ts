@@ -39,8 +39,8 @@ interface Exports {
 
 /**
  * How much WebAssembly may run before V8 optimises it. The only one here is llhttp, which undici parses answers with: by default V8 optimises it
- * after the first answer, which takes a tenth of a second of processor time and 30 MB, some of which glibc never gives back. So it does after some
- * hundred answers.
+ * after the first answer, which takes a tenth of a second of processor time and 30 MB, some of which glibc never returns to the system. With this
+ * budget V8 optimises it after some hundred answers.
  */
 const WASM_TIERING_BUDGET = 1_000_000_000;
 
@@ -125,7 +125,7 @@ function shareModules(shared: Exports['shared'], require: NodeJS.Require): void 
   }
 }
 
-/** As Node keeps a module that it has loaded. A class, since there are a thousand of them: accessors of their own would take a megabyte. */
+/** An entry of Node's module cache. A class, since there are a thousand of them: accessors on each object would take a megabyte. */
 class LoadedModule {
   readonly id: string;
   /** Node sets it again. */
@@ -150,7 +150,7 @@ class LoadedModule {
     this.#children ??= [];
     return this.#children;
   }
-  // Where Node's ES module loader looks for packages. Node 20 sets it, Node 24 reads it.
+  // The folders in which Node's ES module loader looks for packages. Node 20 sets this property, Node 24 reads it.
   get paths(): readonly string[] {
     this.#searched ??= createRequire(this.id).resolve.paths('any') ?? [];
     return this.#searched;

@@ -102,13 +102,13 @@ function fileOf(operands: readonly string[], usage: string, { cwd }: Terminal): 
   return resolve(cwd(), file);
 }
 
-/** The storage of a bot that is stopped. @throws CINNABAR_DATA_IN_USE, with the first use of a database that another process has */
+/** The storage of a bot that is stopped. Its first use throws CINNABAR_DATA_IN_USE when another process uses the database. */
 function opened(config: HostConfig) {
   const driver = openDriver(config, NO_LOG, 'alone');
   return { ...driver, [Symbol.asyncDispose]: () => driver.close() };
 }
 
-/** Holds the data's lock meanwhile. */
+/** Runs a task while this process holds the data's lock. @param task is called with the time in ms since 1970. @throws CINNABAR_DATA_IN_USE */
 export async function whileLocked<T>(
   dataDir: string,
   { stderr }: Pick<Terminal, 'stderr'>,
@@ -143,7 +143,7 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** A smaller amount is finished before the progress could be read. */
+/** Progress is shown above this size: a smaller backup is finished before anyone could read it. */
 const LONG_BYTES = 50_000_000;
 
 function progressOn({ stderr }: Terminal, done: string): (bytes: number, total: number) => void {

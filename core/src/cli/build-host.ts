@@ -1,6 +1,8 @@
 /**
- * `node core/dist/cli/build-host.js [TIME [DIR]]`: builds the browser's part of plugins, then the host's bundle and those of its plugins from what the compiler has made. `npm run build` runs
- * it, with the time in ms at which it looked at the sources. A bot that was started from installed packages runs it, with the folder for the bundle.
+ * `node core/dist/cli/build-host.js [TIME [DIR]]`: builds the browser's part of plugins, then the host's bundle and those of its plugins from the compiled
+ * files.
+ * `npm run build` runs it with the time in ms at which it read the sources. A bot that was started from installed packages runs it with the folder for the
+ * bundle.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -17,8 +19,9 @@ await buildWebClients();
 await buildHostBundle(dir, Number(at));
 
 /**
- * Builds the browser's part of the plugins that have one, and the page of the local Discord: `client/src/main.tsx` becomes `public/assets/main-….js`, with a name that follows from its
- * content, beside `index.html` and what else lies in `client`; `client/book.mjs` adds the book. Installed packages bring it built.
+ * Builds the browser's part of the plugins that have one, and the page of the local Discord: `client/src/main.tsx` becomes `public/assets/main-….js`, with a
+ * hash of its content in the name, beside `index.html` and the other files of `client`. `client/book.mjs` adds the documentation. Installed packages contain
+ * the result.
  */
 async function buildWebClients(): Promise<void> {
   if (!IS_SOURCE_TREE) return;
@@ -34,7 +37,7 @@ async function buildWebClients(): Promise<void> {
   await buildClient(join(local, 'client'), join(local, 'public'), './');
 }
 
-/** @param base where the page finds its assets */
+/** @param base the address to which the page's assets are relative */
 async function buildClient(client: string, out: string, base: '/' | './'): Promise<void> {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });

@@ -9,8 +9,8 @@ import { harmless } from './harmless.js';
 const USAGE = 'It is "cluster status" or "cluster drain NAME".';
 
 /**
- * `cinnabar cluster status`: which process serves which groups. `cinnabar cluster drain NAME`: has a process give its groups to the others. Both while
- * the cluster runs.
+ * `cinnabar cluster status`: prints which process serves which groups. `cinnabar cluster drain NAME`: requests that a process gives its groups to the others.
+ * Both work while the cluster runs.
  * @returns the exit code: 1 when a group is not served
  * @throws UserError; DatabaseError
  */

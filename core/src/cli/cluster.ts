@@ -47,7 +47,7 @@ export async function runMember(
   watchdog.logTo(log);
   const beat = setInterval(() => watchdog.beat(), BEAT_MS);
   const release = guardProcess(process, (error, kind) => {
-    // It cannot be seen which group's plugin it was: all groups run the same plugins.
+    // All groups run the same plugins, so the error cannot be attributed to one group: the first host handles it.
     const [host] = member.hosts();
     if (host === undefined) log.error(`uncaught ${kind}`, { error });
     else host.uncaught(error, kind);

@@ -9,7 +9,7 @@ export function dashboardLink(host: Running, userId: string): string | undefined
   return server?.url === undefined ? undefined : server.signInLink(userId);
 }
 
-/** The same for the owner of the bot; `undefined` also until Discord has said who that is. */
+/** The same for the owner of the bot; also `undefined` while the owner is not known from Discord. */
 export async function ownersLink(host: Running): Promise<string | undefined> {
   if (serverOf(host)?.url === undefined) return undefined;
   const [owner] = await host.resolve(Access).owners();

@@ -17,10 +17,10 @@ const SOURCE = /\.(?:[cm]?[jt]sx?|json)$/;
 const NOT_WATCHED = new Set(['node_modules', 'dist', 'test', '.git', '.cinnabar', '.vscode', 'data', 'logs']);
 
 /**
- * `cinnabar dev [FOLDER]`: runs the plugin, or the bot's project with its plugins, on the local Discord with the console, and reloads what is saved. A
- * version that does not build or start leaves the one before running. Data lie in `.cinnabar` of the folder.
+ * `cinnabar dev [FOLDER]`: runs the plugin, or the bot's project with its plugins, on the local Discord with the console, and reloads a plugin when its files
+ * are saved. When a version does not build or start, the previous one keeps running. The data are in `.cinnabar` of the folder.
  * @returns the exit code of the console
- * @throws UserError when the folder is neither's
+ * @throws UserError when the folder is neither a plugin's nor a bot's
  */
 export async function runDev(
   operands: readonly string[],
@@ -74,7 +74,7 @@ export function reloadedLine(id: string, tookMs: number, changes: readonly strin
   return `↻ ${id} reloaded in ${Math.round(tookMs)} ms${what}`;
 }
 
-/** @returns what ends it */
+/** @returns a function that ends the development */
 async function develop({ plugins, print, settled, folder, watched }: Development): Promise<() => Promise<void>> {
   const types = createTypeCheck(folder, print);
   const files = watch([...watched], {

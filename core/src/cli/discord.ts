@@ -17,7 +17,7 @@ import { ownersLink } from './dashboard-link.js';
 
 /**
  * `cinnabar start` with a token: runs the bot until it stops.
- * @returns the exit code; `undefined` when there is no token, so that nothing was begun
+ * @returns the exit code; `undefined` when there is no token: nothing was started then
  */
 export async function startOnDiscord(args: readonly string[], options: StartOptions): Promise<number | undefined> {
   const config = loadConfig(process.cwd(), process.env, readArguments(args).bot);
@@ -39,11 +39,11 @@ export function prepare(config: HostConfig, env: NodeJS.ProcessEnv): void {
 
 /** Carries out a command, then ends the process with its exit code. */
 export async function endWith(command: () => Promise<number>): Promise<void> {
-  // The host's timers do not keep the process alive; this does while it waits for Discord or stops.
+  // The host's timers do not keep the process alive while it waits for Discord or stops.
   const keepAlive = setInterval(() => undefined, 2 ** 30);
   process.exitCode = await command();
   clearInterval(keepAlive);
-  // A request that hangs, or a timer that a plugin has left, must not keep the process; output must be written completely.
+  // A request that hangs, or a timer that a plugin has left, must not keep the process alive; output must be written completely.
   process.stdout.write('', () => process.stderr.write('', () => process.exit()));
 }
 
@@ -53,7 +53,7 @@ const NEEDED = new Set(['AWS_CONTAINER_AUTHORIZATION_TOKEN']);
 const DATABASE = 'DATABASE_URL';
 
 /**
- * Takes tokens and keys out of the environment of the process, after the configuration has read them and before any plugin is evaluated: a plugin gets only
+ * Removes tokens and keys from the environment of the process, after the configuration has read them and before any plugin is evaluated: a plugin gets only
  * those that it has declared. Child processes do not inherit them either.
  */
 function scrubEnvironment(env: NodeJS.ProcessEnv): void {
@@ -68,7 +68,7 @@ export interface StartOptions {
   readonly onReady?: () => void;
 }
 
-/** The process serves requests: now the next start is made faster. */
+/** Called once the process serves requests: builds the bundle for the next start, unless `onReady` is given. */
 export function started(
   { buildCacheDir }: Pick<HostConfig, 'buildCacheDir'>,
   onReady: StartOptions['onReady'],
@@ -161,13 +161,13 @@ export interface Arguments {
   readonly json: boolean;
   /** `--quick`, of `check` and `pack`: does not look for leaks. */
   readonly quick: boolean;
-  /** `--with FOLDER`, of `check`, `pack` and `dev`: other plugins that are there, too. */
+  /** `--with FOLDER`, of `check`, `pack` and `dev`: other plugins that are loaded, too. */
   readonly beside: readonly string[];
   /** Whether `new` installs what a project depends on; `--no-install` leaves it. */
   readonly install: boolean;
   /** `--project`: a bot's, of `new`. */
   readonly project: boolean;
-  /** `--yes`, of `plugin`: agrees to what would be asked. */
+  /** `--yes`, of `plugin`: consents without a question. */
   readonly yes: boolean;
   /** `--with-data`, of `plugin remove` */
   readonly withData: boolean;
@@ -267,7 +267,7 @@ export function readArguments(args: readonly string[]): Arguments {
       },
     };
   } catch (error) {
-    // parseArgs says what is wrong in its first sentence, and how to escape a dash in the others.
+    // The first sentence of a message of `parseArgs` names the mistake, the others explain how to escape a dash.
     throw error instanceof TypeError ? new UserError(`${error.message.split('. ')[0]}.`, { cause: error }) : error;
   }
 }

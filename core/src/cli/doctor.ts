@@ -40,9 +40,9 @@ interface DoctorArguments {
 }
 
 /**
- * `cinnabar doctor`: checks what the bot needs, also while it runs, and has the running processes of a cluster examine themselves. Nothing is changed, and no
- * plugin is started.
- * @returns the exit code: 0 when everything is as it should be
+ * `cinnabar doctor`: checks the requirements of the bot, also while it runs, and requests the findings of the running processes of a cluster. Changes nothing,
+ * and starts no plugin.
+ * @returns the exit code: 0 when no check has found a fault
  */
 export async function runDoctor({ bot, json }: DoctorArguments, terminal: Terminal): Promise<number> {
   // The host does this when it is built, but no host is built here.
@@ -54,7 +54,7 @@ export async function runDoctor({ bot, json }: DoctorArguments, terminal: Termin
   return isWell ? 0 : 1;
 }
 
-/** The first finding of a process stands below its name. */
+/** A line for each finding. Those of a process follow a line with its name. */
 function linesOf(
   { ok, about, process, text, remedy }: DoctorFinding,
   index: number,

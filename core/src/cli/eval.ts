@@ -21,7 +21,7 @@ import { definitions, loadAll } from './schema.js';
 type Options = Pick<Arguments, 'bot' | 'json' | 'evaluation'>;
 
 const DISTRACTORS = 15;
-/** US dollars. */
+/** The default limit of `--max-cost`, in US dollars. */
 const MOST_COST = 5;
 
 /**
@@ -113,7 +113,7 @@ async function startTrial({ config, found, plugins, here, dataDir, borrowed }: T
       plugins.filter(({ manifest }) => isTheirs(manifest.id)).flatMap((plugin) => Object.keys(plugin.env?.shape ?? {})),
     );
   const [needed, others] = [declaredBy((id) => trusted.has(id)), declaredBy((id) => !trusted.has(id))];
-  // The files name variables of vendors, too, which no plugin declares.
+  // Keeps variables that no plugin declares, since the configuration files refer to variables of vendors.
   const env = Object.entries(config.env).filter(([name]) => needed.has(name) || !others.has(name));
   return startTrialHost({
     dataDir,

@@ -11,7 +11,7 @@ interface Surroundings {
   readonly cwd: () => string;
 }
 
-/** The name of the author of a file in the guild's audit. */
+/** The actor who applies a file, in the guild's audit. */
 const ACTOR = { userId: 'command line', channelId: '0' } as const;
 
 /**

@@ -26,7 +26,9 @@ async function openBundle(): Promise<HostBundle | undefined> {
   });
 }
 
-/** Of installed packages it is in the bot's data folder, which a file that cannot be read may name: the command says what is wrong with it. */
+/**
+ * The folder of the bundle. For installed packages it depends on the configuration; `undefined` when that cannot be read, which the command reports.
+ */
 async function bundleDir(): Promise<string | undefined> {
   if (IS_SOURCE_TREE) return BUNDLE_DIR;
   const { placesOf, readEnvironment } = await import('../config/places.js');

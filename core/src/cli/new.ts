@@ -106,14 +106,14 @@ async function packageOf(folder: string): Promise<z.output<typeof packageSchema>
   }
 }
 
-/** The folder itself when it is a bot's project with plugins. */
+/** The folder, if it is a bot's project with plugins. */
 async function botsProject(folder: string): Promise<string | undefined> {
   const found = await packageOf(folder);
   const isBot = found?.dependencies.cinnabar !== undefined && !found.keywords.includes(KEYWORD);
   return isBot && existsSync(join(folder, 'plugins')) ? folder : undefined;
 }
 
-/** The nearest folder on the way up that is a plugin's. */
+/** The folder or its nearest parent that is a plugin's project. */
 async function pluginAround(folder: string): Promise<string | undefined> {
   if ((await packageOf(folder))?.keywords.includes(KEYWORD)) return folder;
   const parent = dirname(folder);
@@ -138,7 +138,7 @@ async function copyTemplate(
   return written.sort();
 }
 
-/** Whether all dependencies can be found from there already, as in a folder below one that has them. */
+/** Whether all dependencies can be resolved from the folder, as in one below a folder that has them. */
 async function isInstalled(folder: string): Promise<boolean> {
   const { dependencies = {}, devDependencies = {} } = (await packageOf(folder)) ?? {};
   return Object.keys({ ...dependencies, ...devDependencies }).every((name) => findPackage(name, folder) !== undefined);
@@ -160,7 +160,7 @@ function npmInstall(folder: string, { stderr }: Terminal): boolean {
 
 interface Made {
   readonly name: string;
-  /** Path of the folder, as it is typed from here. */
+  /** Path of the folder from the working directory. */
   readonly shown: string;
   readonly installed: boolean;
   readonly bot: string | undefined;

@@ -26,7 +26,7 @@ type Packed = z.output<typeof packedSchema>[0];
 const MOST_BYTES = 10_000_000;
 
 /**
- * `cinnabar pack [FOLDER]`: makes what others install, once `check` has found nothing.
+ * `cinnabar pack [FOLDER]`: makes the package file that others install, if `check` finds no error.
  * @returns the exit code: 1 when something has to be fixed; then no file is made
  * @throws UserError when npm cannot be run
  */

@@ -31,7 +31,7 @@ type Options = Pick<Arguments, 'yes' | 'json' | 'verify' | 'withData'>;
 const USAGE =
   'It is "plugin add SPEC", "plugin update [ID or SPEC]", "plugin remove ID", "plugin pin ID", "plugin unpin ID", "plugin list", "plugin updates" or "plugin search [WORDS]".';
 
-/** The context of an act. */
+/** The context of one command. */
 interface Work {
   readonly operands: readonly string[];
   readonly options: Options;
@@ -40,7 +40,7 @@ interface Work {
 }
 
 /**
- * `cinnabar plugin …`: installs, updates and removes plugins while the bot is stopped; looks at them at any time.
+ * `cinnabar plugin …`: installs, updates and removes plugins while the bot is stopped; lists and shows them at any time.
  * @returns the exit code: 1 when the owner did not agree, or something is wrong
  * @throws CINNABAR_DATA_IN_USE for a change while the bot runs; UserError
  */
@@ -81,7 +81,7 @@ const stepsOn =
   (step: string) =>
     void stderr.write(`${harmless(step)}\n`);
 
-/** Holds the data's lock meanwhile. */
+/** Runs a task while this process holds the data's lock. @throws CINNABAR_DATA_IN_USE */
 function locked({ config, terminal }: Work, task: (packages: PluginPackages) => Promise<number>): Promise<number> {
   return whileLocked(config.dataDir, terminal, () => task(installerFor(config)));
 }
@@ -169,7 +169,7 @@ function installerFor(
   });
 }
 
-/** Every installed plugin that is not pinned, or one. */
+/** Updates every installed plugin that is not pinned, or the named one. */
 async function update(packages: PluginPackages, { operands, options, terminal }: Work): Promise<number> {
   const [wanted, ...others] = operands;
   if (others.length > 0) throw new UserError(USAGE);
@@ -212,7 +212,7 @@ async function agreeAndInstall(prepared: PreparedPlugin, { yes, json }: Options,
   return 0;
 }
 
-/** Without Markdown's markup. */
+/** Removes Markdown's markup. */
 const plain = (line: string) => line.replaceAll(/\*\*|`/g, '');
 
 /** Answers no when the input has ended. */

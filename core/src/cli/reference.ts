@@ -50,7 +50,7 @@ export async function writeReference(
   return 0;
 }
 
-/** The pages by file name. */
+/** The text of each page by file name. */
 async function referencePages(plugins: readonly Plugin[]): Promise<ReadonlyMap<string, string>> {
   const sorted = [...plugins].sort((one, other) => (one.manifest.id < other.manifest.id ? -1 : 1));
   const { commands, tools } = await registered(sorted);
@@ -261,7 +261,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, head.map(() => '---'), ...rows].map(line).join('');
 }
 
-/** Plain text in Markdown that a template engine reads, too. */
+/** Escapes plain text for Markdown that a template engine processes. */
 const text = (plain: string) =>
   plain
     .replaceAll('<', '&lt;')

@@ -39,8 +39,8 @@ export interface StoppedData {
 }
 
 /**
- * Works on the data of the stopped bot, and holds their lock meanwhile.
- * @param options.dryRun nothing is saved; the task reads back what it writes
+ * Runs a task on the data of the stopped bot, while this process holds their lock.
+ * @param options.dryRun nothing is saved: writes are kept in memory, where the task reads them
  * @param options.onProblem called with a plugin that cannot be loaded, as a sentence: its stored data are left unchanged
  * @throws CinnabarError CINNABAR_DATA_IN_USE while the bot runs
  */

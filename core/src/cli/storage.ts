@@ -70,7 +70,7 @@ function filesOf({ root, dataDir, env }: HostConfig): Driver {
   return withToolsIn(open(folder, folder), files);
 }
 
-/** When `TOOLS_PATH` names a folder, the history of `mcp` is there; the database holds it under this name. */
+/** The name of the history of `mcp` in a database. In files, the history is in the folder of `TOOLS_PATH` if that is set. */
 const TOOLS = 'tools';
 
 function withToolsIn(tools: Driver, files: Driver): Driver {
@@ -107,7 +107,7 @@ function reportDamaged({ damaged }: Inventory, { stderr }: Terminal): number {
 
 type Progress = (done: number, total: number) => void;
 
-/** A smaller amount is finished before the progress could be read. */
+/** Progress is shown above this number of documents and journals: fewer are copied before anyone could read it. */
 const MANY = 5_000;
 
 function progressOn({ stderr }: Terminal): Progress {
@@ -144,7 +144,7 @@ const inOrder = (paths: readonly DocumentPath[]): readonly DocumentPath[] =>
 const journalsOf = async (driver: Driver): Promise<readonly DocumentPath[]> =>
   inOrder((await driver.journals()).map(({ path }) => path));
 
-/** In batches, so that a year of receipts is not in memory at once. */
+/** Runs a task for each item, in batches, so that a year of receipts is not in memory at once. */
 async function eachOf<T>(
   items: readonly T[],
   task: (item: T) => Promise<void>,
@@ -205,7 +205,7 @@ async function textIn(driver: Driver, path: DocumentPath): Promise<string> {
   }
 }
 
-/** A line that was cut off counts as one, and empty lines are ignored, whatever the medium does. */
+/** Normalises a journal: media differ in empty lines, and in the end of a last line that was cut off. */
 function linesOf(text: string): string {
   return text
     .split('\n')

@@ -115,7 +115,7 @@ interface Place {
   readonly member: (name: string) => LocalUser;
 }
 
-/** Turns the typed text of a slash command's options into what each option takes, as the Discord client's form does. */
+/** Converts the typed text of a slash command's options to the type of each option, as the Discord client's form does. */
 export function optionValues(
   place: Place,
   command: string,

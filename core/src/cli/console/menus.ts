@@ -37,8 +37,8 @@ interface Choice {
 }
 
 /**
- * Reads what is typed behind `select m3`: the words of the menu where there are several, then what is chosen, by its label or value; `@name` and
- * `#name` where people, roles or channels are offered.
+ * Parses the text after `select m3`: the words of the menu when the message has several, then the choices by label or value; `@name` and `#name` in menus of
+ * people, roles or channels.
  * @throws ConsoleError
  */
 export function readChoice(message: LocalMessage, text: string, stage: Stage): Choice {

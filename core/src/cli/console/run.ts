@@ -210,7 +210,7 @@ export function sentenceFor(line: string, error: unknown): string {
   return `${quoted(line)}: ${error.message}`;
 }
 
-/** As https://no-color.org has it. */
+/** Follows https://no-color.org. */
 function coloursFor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolean {
   return stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb' && stream.hasColors();
 }
@@ -233,7 +233,7 @@ const isTrue = (value: string | undefined): boolean => value !== undefined && !/
 
 /**
  * Opens an address in the default browser of the machine. Resolves when the program that opens it has ended, which can be as late as the browser's end.
- * @throws Error with what is in the way
+ * @throws Error with the reason when that is impossible
  */
 export async function openPage(address: string): Promise<void> {
   const { default: open } = await import('open');

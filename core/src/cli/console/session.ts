@@ -199,7 +199,7 @@ export function createSession(parts: Dependencies): Session {
   };
 }
 
-/** As people speak of it. */
+/** The name of a channel in a sentence. */
 export function nameOf(channel: LocalChannel): string {
   if (channel.isDm) return 'DM';
   return channel.isThread ? `thread ${channel.name}` : `#${channel.name}`;

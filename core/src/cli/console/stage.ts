@@ -179,13 +179,14 @@ const CLOCK_CONTENT = z.object({ aheadMs: z.number().min(0) });
 
 interface LocalTime {
   readonly clock: ShiftableClock;
-  /** Moves the clock forward, and remembers that it is ahead. See `ShiftableClock.advance`. */
+  /** Stores the new distance, then moves the clock forward. See `ShiftableClock.advance`. */
   advance(byMs: number, settled: () => Promise<void>): Promise<void>;
 }
 
 /**
- * The clock of the console. How far `wait` has moved it is kept with the data: times that were stored in one run must not be in the future of the next.
- * @throws CinnabarError CINNABAR_CONFIG_INVALID when what was kept cannot be read
+ * The clock of the console. The distance by which `wait` has moved it is stored with the data: times that were stored in one run must not be in the future of
+ * the next.
+ * @throws CinnabarError CINNABAR_CONFIG_INVALID when the stored distance cannot be read
  */
 export function openLocalTime(dataDir: string): LocalTime {
   const file = join(dataDir, CLOCK_FILE);
@@ -216,8 +217,8 @@ const PAGE_ADDRESS = z.object({ port: z.number().int().min(1).max(65_535), key: 
 type PageAddress = z.infer<typeof PAGE_ADDRESS>;
 
 /**
- * Where the page of the local Discord was served in the last run, and the key of its address: an open window continues when the bot is started again. When this
- * cannot be read or written, only the address is lost.
+ * Stores the port of the local Discord's page and the key of its address, so that an open window continues when the bot is started again. When they cannot be
+ * read or written, the next run has a new address.
  */
 export function openPageAddress(dataDir: string): {
   readonly last: PageAddress | undefined;

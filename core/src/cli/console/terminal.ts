@@ -57,7 +57,7 @@ export function createTerminal(parts: TerminalDependencies): Terminal {
     readline.setPrompt(`${place()}${typing === undefined ? '' : ` (${typing} is typing …)`}> `);
     readline.prompt(true);
   };
-  /** Takes the prompt and what is typed off the screen; `showPrompt` brings both back. */
+  /** Removes the prompt and the typed text from the screen; `showPrompt` restores both. */
   const hidePrompt = () => {
     if (!open) return;
     const { rows } = readline.getCursorPos();
@@ -121,7 +121,7 @@ export function createTerminal(parts: TerminalDependencies): Terminal {
 
 const FILE = 'console-history';
 
-/** Lines of earlier runs, the newest first, and where those of this run are kept. A disk that cannot be written stops nothing. */
+/** The history of typed lines, the newest first. A failure to write it is ignored. */
 export function openHistory(dataDir: string): {
   readonly history: readonly string[];
   readonly saveHistory: (lines: readonly string[]) => void;

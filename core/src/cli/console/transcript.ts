@@ -8,7 +8,7 @@ import { menuWords } from './menus.js';
 interface Transcript {
   /** Lines to print for an event; none for an event that a person would not see. */
   lines(event: LocalEvent): readonly string[];
-  /** Of all messages that are still there, in order. */
+  /** The ids of all messages that are not deleted, in order. */
   ids(): readonly string[];
   /** @throws ConsoleError when there is no such message */
   find(id: string): LocalMessage;

@@ -63,7 +63,7 @@ function problemWith(schema: z.core.$ZodType | undefined, value: unknown): strin
   return issue && `has a value that cannot be used here: ${issue.message}`;
 }
 
-/** `reply_on_random: false` meant never. */
+/** A value in the form of this project: `reply_on_random: false` meant never. */
 function asHere(key: string, value: unknown): unknown {
   return key === 'replyOnRandom' && typeof value === 'boolean' ? Number(value) : value;
 }
@@ -144,7 +144,7 @@ function withoutVendorSecrets(
   const reference = (vendor: string, key: string, value: unknown) => {
     const plain = key.toUpperCase();
     const known = taken.get(plain);
-    // Two vendors with keys of one name, such as two OpenAI-compatible services.
+    // Two vendors may have keys of one name with different values, such as two OpenAI-compatible services.
     const variable =
       known === undefined || known === value ? plain : `${vendor}_${key}`.toUpperCase().replace(/\W/g, '_');
     taken.set(variable, value);
@@ -175,11 +175,11 @@ export interface ImportSource {
 
 interface SourceFile {
   readonly path: string;
-  /** Path inside the folder that is imported: for messages. */
+  /** Path inside the imported folder, for messages. */
   readonly shown: string;
-  /** Where it goes, relative to the folder of the configuration. */
+  /** The file that receives the values, relative to the folder of the configuration. */
   readonly target: string;
-  /** The bot it is about, if about one. */
+  /** The bot whose values these are; `undefined`: all bots. */
   readonly bot: string | undefined;
   /** Values that apply there by default. */
   readonly implied?: Readonly<Record<string, unknown>>;
@@ -188,7 +188,7 @@ interface SourceFile {
 const CONFIG_NAMES = ['config.yaml', 'config.yml', 'config.json'];
 /** Folders in which versions of that program kept its bots; the folder itself when it is one of those. */
 const HOMES = ['ems', 'people', '.'];
-/** It let its models continue one text. */
+/** That program sent a conversation as one text for the model to continue. */
 const IMPLIED = { mode: 'prefill' };
 
 /** `ems/config.yaml` for all, `ems/{bot}/config.yaml` for one, its token beside it in `discord_token`. */
@@ -263,7 +263,7 @@ export function idInToken(token: string | undefined): string | undefined {
   return isSnowflake(id) ? id : undefined;
 }
 
-/** A bot's name as `--bot` takes it. */
+/** A bot's name in the form that `--bot` accepts; `undefined`, with a finding, when there is none. */
 export function nameHere(theirs: string, shown: string, findings: Findings): string | undefined {
   const name = theirs.trim().replace(/[^A-Za-z0-9_.-]+/g, '-');
   const problem = botNameProblem(name);

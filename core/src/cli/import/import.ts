@@ -19,9 +19,9 @@ type Options = Pick<Arguments, 'bot' | 'botId' | 'dryRun' | 'overwrite'>;
 type Surroundings = Pick<NodeJS.Process, 'env' | 'cwd'> & { readonly stdout: Pick<NodeJS.WritableStream, 'write'> };
 
 /**
- * `cinnabar import chapter3 DIR`: takes over bots and tool calls of another program and reports what it did. The folder is only read.
- * @returns the exit code: 1 when something here prevented a part of it
- * @throws UserError when it is asked for something that cannot be done
+ * `cinnabar import chapter3 DIR`: imports bots and tool calls of another program, and prints a report. The folder is only read.
+ * @returns the exit code: 1 when a part could not be imported because of a conflict here
+ * @throws UserError for arguments that cannot be used
  */
 export async function runImport(
   operands: readonly string[],
@@ -51,7 +51,7 @@ export async function runImport(
   return findings.all.conflicts.length === 0 ? 0 : 1;
 }
 
-/** Everything that the plugins declare as importable. */
+/** The schemas of the keys that the plugins declare as importable. */
 async function knownKeys(config: HostConfig): Promise<KnownKeys> {
   const discover = discoveryOf(config);
   const { plugins } = await loadAll(discover, join(config.buildCacheDir, 'plugins'));
@@ -83,14 +83,14 @@ const NEW_FILE_MODE = 0o644;
 interface TargetOptions {
   readonly dryRun: boolean;
   readonly overwrite: boolean;
-  /** The path as people know it. */
+  /** The path for messages. */
   readonly shown: string;
   readonly from: string;
 }
 
 /**
- * Adds values to a YAML file; its comments stay. Keys that are there with another value stay too, unless `overwrite`: then the
- * file as it was is kept beside it.
+ * Adds values to a YAML file, and keeps its comments. Existing keys with another value are kept, too, unless `overwrite` is set: then the previous file is kept
+ * beside the new one.
  * @returns the keys that were (or would be) written
  */
 async function addToFile(
@@ -135,7 +135,7 @@ async function addToFile(
 
 function withKeys(before: string, added: Readonly<Record<string, unknown>>): string {
   const document = parseDocument(before);
-  // A file with nothing but comments.
+  // A file of comments only.
   if (document.contents === null) return `${before.trimEnd()}\n${stringify(added)}`;
   for (const [key, value] of Object.entries(added)) document.set(key, value);
   return document.toString();
@@ -147,7 +147,7 @@ export interface Written {
   readonly calls: readonly { readonly bot: string; readonly folder: string; readonly count: number }[];
 }
 
-/** The report for people, in sections; those with nothing in them are left out. */
+/** The report for people, in sections. Empty sections are left out. */
 export function reportText({ files, calls }: Written, { all }: Findings, dryRun: boolean): string {
   const would = dryRun ? 'would be ' : '';
   const secrets = [
@@ -173,7 +173,7 @@ export function reportText({ files, calls }: Written, { all }: Findings, dryRun:
 
 /** The results of an import, collected while it is planned and carried out. */
 export interface Findings {
-  /** A value that was not taken over, and why. */
+  /** A value that was not imported, and why. */
   leftOut(sentence: string): void;
   /** A value that exists already and differs. */
   conflict(sentence: string): void;

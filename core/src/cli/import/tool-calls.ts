@@ -12,7 +12,7 @@ import type { Findings, Written } from './import.js';
 type Options = Pick<Arguments, 'bot' | 'botId' | 'dryRun'>;
 type ConfigOf = (bot: string | undefined) => HostConfig;
 
-/** Takes over the tool calls of every bot that has some. */
+/** Imports the tool calls of every bot that has some. */
 export async function moveCalls(
   source: ImportSource,
   configOf: ConfigOf,
@@ -44,7 +44,7 @@ interface Owner {
   readonly config: HostConfig;
 }
 
-/** Which bot a folder of calls belongs to here: the folder's name is a bot's name or its user id. */
+/** The bot here that a folder of calls belongs to: the folder's name is a bot's name or its user id. */
 function ownerOf(
   theirs: string,
   { files, tools }: ImportSource,
@@ -79,7 +79,7 @@ interface HistoryMove {
   readonly dryRun: boolean;
 }
 
-/** Adds the tool calls of another program to those that are kept here; a call that is here already is not added again. */
+/** Adds the tool calls of another program to the stored ones, except those that are stored already. @returns how many were added */
 async function moveHistory({ from, to, shown, dryRun }: HistoryMove, findings: Findings): Promise<number> {
   let moved = 0;
   for (const channel of listing(from).folders) {

@@ -30,7 +30,7 @@ export interface GuildChoices extends ImportFindings {
   readonly plugins: ReadonlyMap<string, { readonly required: boolean }>;
 }
 
-/** Takes over what Red's core and its Permissions cog keep of a guild. */
+/** Imports the data of Red's core and its Permissions cog about a guild. */
 export async function importChoices(red: RedData, parts: GuildChoices): Promise<void> {
   const { guildId, directory } = parts;
   const isOfGuild = (id: string) => directory.channels.some((channel) => channel.id === id);
@@ -156,7 +156,7 @@ async function importPrefixes(
       findings.leftOut(`prefix "${prefix}"`, operatorSentenceOf(error) ?? String(error));
     }
   }
-  // As in Red, a server's own prefixes stand in the place of the bot's, where no admin here has chosen any.
+  // As in Red, a server's own prefixes replace those of the bot, unless an admin has already chosen prefixes here.
   if (isChosen || added === 0) return;
   for (const prefix of before) if (!wanted.includes(prefix)) await prefixes.remove(guildId, prefix);
 }
@@ -214,7 +214,7 @@ export function targetsOf(kind: RuleKind, name: string): readonly AccessRule['ta
   return target === undefined ? [] : [target];
 }
 
-/** Takes over rules of one server, or those that hold there. */
+/** Imports the rules that apply in one server. */
 export async function importRules(
   kind: RuleKind,
   name: string,
@@ -243,7 +243,7 @@ function addGuildRule(rule: AccessRule, why: string, parts: GuildChoices): Promi
   return addRule(rule, parts.guildId, what, parts);
 }
 
-/** Adds a rule of a guild, or of the owner of the bot, unless there is one about the same already. */
+/** Adds a rule of a guild, or of the owner of the bot, unless a rule for the same subject and target exists. */
 export async function addRule(
   rule: AccessRule,
   guildId: string | null,

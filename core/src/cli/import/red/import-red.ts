@@ -28,10 +28,10 @@ interface Surroundings {
 }
 
 /**
- * `cinnabar import red DIR`: takes over the servers of a Red-DiscordBot from its data folder, while the bot here is stopped. Red's folder is only
- * read. Running it again changes nothing that is here already.
+ * `cinnabar import red DIR`: imports the servers of a Red-DiscordBot from its data folder, while the bot here is stopped. Red's folder is only read. A repeated
+ * import does not change data that exist here.
  * @returns the exit code
- * @throws UserError when it cannot be done
+ * @throws UserError when the import is impossible
  */
 export async function runRedImport(
   [folder, ...others]: readonly string[],
@@ -162,7 +162,7 @@ const sizeOf = ({ guild = {}, members = {}, channels = {}, custom = {} }: Foreig
     }),
   ].join(', ');
 
-/** The part of the data that an importer understands; the rest is reported. */
+/** The part of the data that an importer's schema accepts; the rest is reported. */
 function readable({ data }: ErasedImporter, found: ForeignData, { leftOut }: ImportFindings): ForeignData | undefined {
   let left: unknown = found;
   const remove = (path: readonly PropertyKey[], why: string) => {
@@ -218,7 +218,7 @@ function without(value: unknown, [key, ...rest]: readonly PropertyKey[]): unknow
 
 const SECRET_KEYS = new Set(['token']);
 
-/** The report: each part of Red's data is in it once. */
+/** The report, which mentions each part of Red's data once. */
 function reportText(red: RedData, sections: readonly Section[], dryRun: boolean): string {
   const global = [red.core, ...red.cogs].flatMap(outsideGuilds);
   const secrets = Object.keys(recordFrom(red.core.groups.GLOBAL)).some((key) => SECRET_KEYS.has(key))
@@ -244,13 +244,13 @@ interface GlobalChoices extends ImportFindings {
   readonly accessRules: AccessRules;
   readonly ownerState: OwnerState;
   readonly plugins: GuildChoices['plugins'];
-  /** The servers that the bot is in, as the import of each writes to it. */
+  /** The services that write the choices of each server that the bot is in. */
   readonly guilds: readonly GuildChoices[];
 }
 
 /**
- * Takes over what Red's owner has chosen for all servers, as rules of the bot's owner. These override the rules of servers. So rules that Red evaluates last
- * (its default rules and those about a server, a role or a channel) become rules of the servers concerned.
+ * Imports the choices of Red's owner for all servers as rules of the bot's owner. These override the rules of servers. So rules that Red evaluates last (its
+ * default rules and those about a server, a role or a channel) become rules of the servers concerned.
  */
 async function importEverywhere(red: RedData, parts: GlobalChoices): Promise<void> {
   const { blacklist, whitelist, disabled_commands: disabled } = recordOf(red.core.groups.GLOBAL);

@@ -2,7 +2,7 @@ import type { AccessRule } from '@cinnabar/sdk';
 
 type Target = AccessRule['target'];
 
-/** Cogs of Red, and the plugins with the same features here. Several: a rule about the cog becomes one about each. */
+/** Cogs of Red, and the plugins with the same features here. A rule about a cog becomes one about each of its plugins. */
 const PLUGINS: Readonly<Record<string, readonly string[]>> = {
   Admin: ['roles'],
   Alias: ['custom'],
@@ -93,8 +93,8 @@ export const targetsForCog = (cog: string): readonly Target[] =>
 const MOST_WORDS = 3;
 
 /**
- * A line that begins with a command of Red, as it is typed here: the longest name counts, what follows stays. `undefined` when it begins with none
- * that is known.
+ * Translates a line that begins with a command of Red: replaces the longest name that matches, and keeps the rest. `undefined` when it begins with no known
+ * command.
  * @example lineHere('cleanup messages {0}') // 'purge {0}'
  */
 export function lineHere(line: string): string | undefined {

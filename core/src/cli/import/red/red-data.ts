@@ -39,7 +39,7 @@ export function readRedData(dir: string): RedData {
 function readCog(name: string, file: string, problems: string[]): CogData {
   try {
     const identifiers = recordOf(parseWithIds(readFileSync(file, 'utf8')));
-    // One for each cog that has had this name; the groups of all are merged.
+    // One object for each cog that has had this name; their groups are merged.
     return { name, groups: Object.assign({}, ...Object.values(identifiers).map(recordOf)) };
   } catch (error) {
     problems.push(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
@@ -60,7 +60,7 @@ export function recordOf(value: unknown): Values {
     : {};
 }
 
-/** Groups that Red's Config gives every cog. All others are a cog's own, by server when their first keys are ids. */
+/** Groups that Red's Config gives every cog. Other groups are defined by a cog, and are grouped by server when their first keys are ids. */
 const COMMON = ['GLOBAL', 'GUILD', 'MEMBER', 'TEXTCHANNEL', 'CHANNEL', 'ROLE', 'USER'];
 
 /** The guilds that the data mention. */
@@ -69,7 +69,7 @@ export function guildsIn({ core, cogs }: RedData): readonly string[] {
     Object.entries(groups).flatMap(([group, values]) => {
       const keys = Object.keys(recordOf(values));
       if (group === 'GUILD' || group === 'MEMBER' || group === 'CASES') return keys;
-      // Rules and switches: by name, then by server.
+      // Rules and switches are stored by name, then by server.
       return ['COG', 'COMMAND', 'COG_DISABLE_SETTINGS'].includes(group)
         ? Object.values(recordOf(values)).flatMap((ofName) => Object.keys(recordOf(ofName)))
         : [];
@@ -78,7 +78,7 @@ export function guildsIn({ core, cogs }: RedData): readonly string[] {
   return [...new Set(ids)].filter((id) => /^\d{15,22}$/.test(id)).sort();
 }
 
-/** A cog's data of one guild. @param isOfGuild whether a channel or role is the guild's */
+/** A cog's data of one guild. @param isOfGuild whether a channel or role belongs to the guild */
 export function dataOf(
   { groups }: CogData,
   guildId: string,
@@ -108,7 +108,7 @@ export const EVERYWHERE = '0';
 /** The keys of Red's core for the whole bot that become rules of the bot's owner. */
 const OWNER_KEYS: readonly string[] = ['blacklist', 'whitelist', 'disabled_commands'];
 
-/** Data of a cog that belong to no server and have no place here: its global settings, and its data about users and roles. */
+/** Data of a cog that belong to no server and are not imported: its global settings, and its data about users and roles. */
 export function outsideGuilds({ name, groups }: CogData): readonly string[] {
   return ['GLOBAL', 'USER', 'ROLE'].flatMap((group) => {
     const values = recordOf(groups[group]);
