@@ -19,7 +19,7 @@ export interface Lease {
   isHeld(): boolean;
   /** Resolves when it is held: at once, or after a renewal. Rejects with the reason of `lost`. */
   held(): Promise<void>;
-  /** Aborts for good when another process has the lease, or when it was given back. */
+  /** Aborts, for good, when another process has taken the lease, or when this process has released it. */
   readonly lost: AbortSignal;
 }
 
@@ -42,12 +42,12 @@ export interface Assignment {
 /** Sends requests to hosts of other groups, wherever they run. */
 export interface ClusterChannel {
   /**
-   * Asks the host that serves a group. It is carried out at most once: when a host has begun it and no answer comes by the deadline, it may or may not have
-   * been.
-   * @throws CINNABAR_CLUSTER_NO_ANSWER then; CINNABAR_CLUSTER_NOT_SERVED when none has begun it, and none will; what the handler threw when it is a UserError or a CinnabarError
+   * Sends a request to the host that serves a group. The request is executed at most once.
+   * @throws CINNABAR_CLUSTER_NO_ANSWER when a host has begun the request and no answer comes by the deadline: its effect is unknown then;
+   * CINNABAR_CLUSTER_NOT_SERVED when no host has begun it, and none will; the handler's error when it is a UserError or a CinnabarError
    */
   ask<B, T>(group: number, kind: RequestKind<B, T>, body: B, options: AskOptions): Promise<T>;
-  /** Asks all groups, including this one. */
+  /** Sends a request to all groups, including this one. */
   askAll<B, T>(kind: RequestKind<B, T>, body: B, options: AskOptions): Promise<readonly GroupAnswer<T>[]>;
   /** Answers requests of a kind to this host's group. @returns a function that stops answering */
   answer<B, T>(kind: RequestKind<B, T>, handle: RequestHandler<B, T>): () => void;
@@ -68,10 +68,10 @@ export interface RequestKind<B, T> {
 
 export interface AskOptions {
   readonly deadlineMs: number;
-  /** Deadline for beginning it; `deadlineMs` unless given. */
+  /** Deadline by which a host must begin the request; `deadlineMs` unless given. */
   readonly begunMs?: number;
   readonly signal?: AbortSignal;
-  /** Progress reports of the other side, unchecked. */
+  /** Called with the progress reports of the handler, unchecked. */
   readonly onReport?: (sign: unknown) => void;
 }
 

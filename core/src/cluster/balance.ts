@@ -9,13 +9,13 @@ export interface Member {
   readonly isAlive: boolean;
   /** Releases its groups and takes no others. */
   readonly isDraining: boolean;
-  /** Whether it can reach Discord, as far as it knows. */
+  /** Whether its last heartbeat said that it reaches Discord. */
   readonly isConnected: boolean;
   /** In milliseconds since 1970. */
   readonly startedAt: number;
-  /** Whether its version knows the request to end. */
+  /** Whether its version obeys a request to end. */
   readonly endsWhenAsked: boolean;
-  /** How an owner wants it to end. */
+  /** How it has to end, after a request of an owner; `undefined` without one. */
   readonly endAsked: HostEnd | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface ClusterView {
 }
 
 export interface Plan {
-  /** Free ones, to be taken now. */
+  /** Free groups to take now. */
   readonly take: readonly number[];
   /** Groups to request from their holders. */
   readonly want: readonly number[];
@@ -49,7 +49,7 @@ export interface Plan {
   readonly handOver: readonly number[];
 }
 
-/** The part of a member's groups that may be on their way to others at the same time. */
+/** The part of a member's groups that may move to other members at the same time. */
 const MOVED_AT_ONCE = 0.25;
 
 /**
@@ -68,13 +68,13 @@ export function planFor(self: string, { members, leases }: ClusterView, moving =
   const isUnclaimed = ({ wantedBy }: GroupLease) => wantedBy === undefined || !able.has(wantedBy);
   const isWantedByOther = ({ wantedBy }: GroupLease) =>
     wantedBy !== undefined && wantedBy !== self && able.has(wantedBy);
-  // Successors that start beside each other all take longer; a member with many groups still has to be done before its time to stop is over.
+  // Hosts that start at the same time delay each other, but a member with many groups has to hand all of them over before its time to stop is over.
   const mayMove = Math.max(0, Math.ceil(own.length * MOVED_AT_ONCE) - moving);
   const wanted = own.filter(isWantedByOther).slice(0, mayMove).map(groupOf);
 
   if (!able.has(self)) {
     const isLeaving = members.some(({ id, isDraining }) => id === self && isDraining);
-    // The remaining members request them, a few at a time; without a remaining member there is nothing to wait for.
+    // The remaining members request the groups, a few at a time; when no member remains, all groups are released at once.
     return { take: [], want: [], handOver: isLeaving && able.size === 0 ? own.map(groupOf) : wanted };
   }
 
@@ -92,10 +92,10 @@ export function planFor(self: string, { members, leases }: ClusterView, moving =
   const stranded = leases.filter(({ holder, isFree }) => holder !== undefined && !isFree && !able.has(holder));
   const want = stranded.filter(isUnclaimed).slice(0, Math.max(0, capacity));
   if (want.length === 0 && stranded.length === 0 && capacity > 0) {
-    // Groups that others have requested already count as gone.
+    // Does not count groups that others have already requested.
     const staysWith = (id: string) => heldBy(id).filter(isUnclaimed);
     const [richest = []] = [...able].map(staysWith).sort((one, other) => other.length - one.length);
-    // A group that has just moved stays: otherwise its servers would wait twice.
+    // A group that is not ready has just moved, and is not moved again: its servers would wait twice.
     if (richest.length - (own.length + take.length + coming) >= 2)
       want.push(...richest.filter(({ isReady }) => isReady).slice(0, 1));
   }
@@ -105,10 +105,9 @@ export function planFor(self: string, { members, leases }: ClusterView, moving =
 const groupOf = ({ group }: GroupLease) => group;
 
 /**
- * How a member has to end now. All shut down at once. They restart one after another: the next one when all groups are served, and as many processes are there
- * as there were before. A process that does not come back stops the others from following it.
- *
- * @param processes how many were there when the restart was asked for
+ * How a member has to end now; `undefined`: not yet. A shutdown is due for all members at once. A restart is due for one member after another: for the next one
+ * when all groups are served and at least as many processes run as before. When a process does not return, the others do not restart.
+ * @param processes the number of processes when the restart was requested
  */
 export function endDue(self: string, { members, leases }: ClusterView, processes: number): HostEnd | undefined {
   const alive = members.filter(({ isAlive }) => isAlive);

@@ -12,7 +12,7 @@ export interface OpenChannel extends ClusterChannel {
   close(): void;
 }
 
-/** Longer than the longest request is carried out: its deadline is that for beginning it. */
+/** Rows are kept this long after their deadline, which is that for beginning a request: longer than any request is executed. */
 const KEPT = "interval '3 hours'";
 
 const requestSchema = z.object({ kind: z.string(), body: z.unknown() });
@@ -23,8 +23,8 @@ const LONGEST_REPORT = 2_000;
 type Handler = RequestHandler<unknown, unknown>;
 
 /**
- * Requests are rows of a table, which the group's present host takes under its lease: one host carries each out, once. Rows rather than connections between
- * processes need no further address and no further secret: access to the database is the permission to make requests.
+ * Sends requests as rows of a table. The group's present host claims a row under its lease, so that one host executes each request, once. Unlike connections
+ * between processes, rows need no further address and no further secret: access to the database is the permission to make requests.
  */
 export function createClusterChannel(options: {
   readonly database: Pick<Database, 'schema' | 'query' | 'writer' | 'listen'>;
@@ -87,13 +87,13 @@ export function createClusterChannel(options: {
       return { answer: await handle(body, closing.signal, report) };
     } catch (error) {
       const failure = failureOf(error);
-      // A UserError is for the requester; only other failures are logged here.
+      // The requester gets the sentence of a UserError, or the code of a CinnabarError; other failures are reported in this host's log only.
       if (Object.keys(failure).length > 0) log.debug('a request of another process was refused', { error });
       else log.warn('a request of another process failed', { error });
       return { failure };
     }
   };
-  /** Requests that an earlier host of the group had begun: they will not be executed any more, and it is not known whether they took effect. */
+  /** Answers requests that an earlier host of the group had begun with an error: they will not be executed again, and their effect is unknown. */
   const giveUpLost = () => {
     const failure = failureOf(new CinnabarError('CINNABAR_CLUSTER_NO_ANSWER', { group: String(lease.group) }));
     return write(
@@ -146,7 +146,7 @@ export function createClusterChannel(options: {
       };
     },
     async open() {
-      // Before it can begin one of its own.
+      // Before this host begins a request: all rows in the state `taken` are of earlier hosts until then.
       await giveUpLost();
       stopListening = database.listen(news, { received, missed });
       await query(`DELETE FROM ${requests} WHERE deadline < now() - ${KEPT}`);
@@ -164,8 +164,8 @@ export const objectWith = <T>(member: string) =>
   z.custom<T>((value) => typeof value === 'object' && value !== null && member in value);
 
 /**
- * Requests about servers: this host answers for servers of its own group, and asks the host of the group for others.
- * @param byDefaultMs the deadline where a request gives none
+ * Makes functions that answer about servers of this group here, and send a request to the host of the group for other servers.
+ * @param byDefaultMs the deadline of a request that gives none
  */
 export function createCarrier(
   { channel, partition }: { readonly channel: ClusterChannel; readonly partition: Partition },
@@ -193,9 +193,9 @@ function failureOf(error: unknown): z.output<typeof failureSchema> {
   };
 }
 
-/** Longer than any tool may take. When the process that runs it dies, the answer comes sooner. */
+/** Longer than any tool may take. When the process that runs a tool dies, its group's next host answers sooner. */
 const CALLED_MS = 65 * 60_000;
-/** A group that moves is served again within seconds. */
+/** Long enough for a group that moves, which is served again within seconds. */
 const BEGUN_MS = 20_000;
 const ABORTED_MS = 10_000;
 
@@ -220,7 +220,7 @@ interface AbortableOptions {
 export type AbortableRequests = ReturnType<typeof createAbortableRequests>;
 
 /**
- * Sends requests that may take minutes to other processes. An abort is sent to the process that carries the request out, and its answer tells the outcome.
+ * Sends requests that may take minutes to other processes. An abort is sent to the process that executes the request; `ask` still resolves with its answer.
  */
 export function createAbortableRequests(channel: ClusterChannel, log: Logger) {
   const running = new Map<string, AbortController>();
@@ -242,7 +242,7 @@ export function createAbortableRequests(channel: ClusterChannel, log: Logger) {
         }
       });
     },
-    /** @throws what `ClusterChannel.ask` throws; the reason of a signal that was aborted before */
+    /** @throws the errors of `ClusterChannel.ask`; the signal's reason when it was aborted before the call */
     async ask<B extends Named, T>(
       group: number,
       kind: RequestKind<B, T>,

@@ -61,7 +61,7 @@ export interface Claims {
   run(asked: Claimed, task: () => Answered | Promise<Answered>): Promise<void>;
 }
 
-/** Whether the member was told what became of their request, including a refusal. */
+/** Whether the member got an answer to their request; a refusal is an answer. */
 export type Answered = 'answered' | 'unanswered';
 
 /** Claims of a bot with one process: Discord sends it no event twice. */
@@ -77,17 +77,17 @@ export interface SharedClaims extends Claims {
   follows(reading: Promise<unknown>): void;
   /** Resolves once all events so far are claimed: if an event counted as handled before that, it could be lost with the process. */
   begun(): Promise<void>;
-  /** Claims of other processes for this group that were not finished. They stay so until `finish`. */
+  /** Claims of earlier processes for this group that are not finished. Each remains in the result until `finish`. */
   unfinished(): Promise<readonly Claimed[]>;
-  /** The member has heard. */
+  /** Called when the member has got an answer. Never rejects. */
   finish(asked: Claimed): Promise<void>;
 }
 
 /** Discord does not resend an event that is older than this. */
 const KEPT = "interval '1 day'";
-/** After a claim that the database could not take. */
+/** Pause before a claim is retried that could not be written to the database. */
 const RETRY_MS = 500;
-/** Interval in which old claims are deleted: a group may stay with one process for months. */
+/** Old claims are deleted with every 200th claim: a group may stay with one process for months. */
 const SWEPT_AFTER = 200;
 
 export function createClaims(
@@ -103,7 +103,7 @@ export function createClaims(
   const old = `old AS (DELETE FROM ${claims} USING fence WHERE group_number = ${lease.group} AND claimed_at < now() - ${KEPT}), `;
   let untilSwept = SWEPT_AFTER;
 
-  /** @returns `undefined` where the database is unreachable: what only reads is answered all the same */
+  /** @returns whether the event was not claimed before; `undefined` when the database is unreachable: commands that only read run then, too */
   const begin = async ({ id, guildId, channelId, userId, interactionToken }: Claimed): Promise<boolean | undefined> => {
     untilSwept = untilSwept === 0 ? SWEPT_AFTER : untilSwept - 1;
     try {
@@ -130,9 +130,9 @@ export function createClaims(
     }
   };
 
-  /** The claim that could not be made at first: a member who has heard nothing hears from the next holder, which knows of claims alone. */
-  const beginLater = async (asked: Claimed, hasHeard: AbortSignal): Promise<boolean | undefined> => {
-    while ((await sleep(clock, RETRY_MS, hasHeard)) && !lease.lost.aborted) {
+  /** Retries a claim that could not be written: the next holder of the group notifies only members whose events are claimed. */
+  const beginLater = async (asked: Claimed, hasAnswer: AbortSignal): Promise<boolean | undefined> => {
+    while ((await sleep(clock, RETRY_MS, hasAnswer)) && !lease.lost.aborted) {
       const isOwn = await begin(asked);
       if (isOwn !== undefined) return isOwn;
     }
@@ -149,8 +149,8 @@ export function createClaims(
     async run(asked, task) {
       // Claims of one channel are made in the order of its messages.
       const first = mutex.run(asked.channelId ?? asked.userId, () => begin(asked));
-      const hasHeard = new AbortController();
-      const claimed = first.then((isOwn) => isOwn ?? beginLater(asked, hasHeard.signal));
+      const hasAnswer = new AbortController();
+      const claimed = first.then((isOwn) => isOwn ?? beginLater(asked, hasAnswer.signal));
       follows(claimed);
       if ((await first) === false) return;
       let answered: Answered = 'answered';
@@ -158,7 +158,7 @@ export function createClaims(
         answered = await task();
       } finally {
         if (answered === 'answered') {
-          hasHeard.abort();
+          hasAnswer.abort();
           if ((await claimed.catch(() => undefined)) === true) await finish(asked);
         }
       }
@@ -166,7 +166,7 @@ export function createClaims(
     follows,
     async begun() {
       await Promise.allSettled(beginning);
-      // The work that follows a read.
+      // Claims that begin when a read has ended.
       await Promise.allSettled(beginning);
     },
     async unfinished() {
@@ -191,14 +191,14 @@ export function createClaims(
 /** Number of the bot's messages that are searched for an answer. */
 const LOOKED_THROUGH = 50;
 
-/** Tells members whose commands were interrupted by the end of a process, unless the answer exists. */
+/** Notifies members whose commands were interrupted by the end of a process, unless an answer exists. */
 export async function tellUnfinished(options: {
   readonly claims: SharedClaims;
   readonly client: Client;
   readonly languages: Pick<LanguageService, 'serve'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Stops the host. */
+  /** Aborts when the host stops. */
   readonly signal: AbortSignal;
 }): Promise<void> {
   const { claims, client, languages, clock, log, signal } = options;
@@ -209,11 +209,11 @@ export async function tellUnfinished(options: {
     );
   const tell = async (one: Claimed) => {
     const { id, guildId, channelId, userId } = one;
-    const inTheirs = <T>(task: () => Promise<T>) => languages.serve({ guildId, userId }, undefined, task);
-    if (await inTheirs(() => fillDeferral(client, one, sentence))) return;
+    const inLanguageOfMember = <T>(task: () => Promise<T>) => languages.serve({ guildId, userId }, undefined, task);
+    if (await inLanguageOfMember(() => fillDeferral(client, one, sentence))) return;
     const channel = channelId === null ? null : await client.channels.fetch(channelId);
     if (channel?.isSendable() !== true || (await isAnswered(channel, id))) return;
-    await inTheirs(() =>
+    await inLanguageOfMember(() =>
       sendOnce(
         channel,
         {
@@ -228,10 +228,10 @@ export async function tellUnfinished(options: {
   };
   const tellPatiently = async (one: Claimed) => {
     try {
-      // It looks for an answer first, so it can be repeated.
+      // `tell` searches for an answer first, so it can be repeated.
       await retryDiscord(clock, () => tell(one), { signal, pausesMs: ANSWER_PAUSES_MS });
     } catch (error) {
-      // The next holder tells the member.
+      // The claim stays unfinished, so that the next holder notifies the member.
       if (isTransient(error)) return;
       if (!isUnknown(error))
         log.warn('a member could not be told that their command was interrupted', { id: one.id, error });
@@ -265,7 +265,7 @@ async function fillDeferral(
   return true;
 }
 
-/** By a reply to the message, or as the answer to the interaction. */
+/** Whether the bot's messages include a reply to the message, or an answer to the interaction. */
 async function isAnswered(channel: SendableChannels, id: string): Promise<boolean> {
   const own = channel.client.user?.id;
   const after = await channel.messages.fetch({ after: id, limit: LOOKED_THROUGH });

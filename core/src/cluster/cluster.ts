@@ -12,7 +12,7 @@ export interface GroupHost {
   stop(): Promise<unknown>;
   /** The time since when it has been disconnected from Discord; `undefined` while it is connected. */
   readonly notConnectedSince: number | undefined;
-  /** Resolves when Discord has closed the connection for a reason that does not pass. */
+  /** Resolves when Discord has closed the connection for a permanent reason. */
   readonly ended: Promise<CinnabarError>;
 }
 
@@ -43,7 +43,7 @@ interface Seat {
 const STARTING_AT_ONCE = 2;
 /** Time after its expiry when a lease is certainly free. */
 const AFTER_END_MS = 20;
-/** After a failed start, a group is given back and left to others for this time. */
+/** After a failed start, a group is released, and not taken again by this process for this time. */
 const AFTER_FAILURE_MS = 15_000;
 /** Without Discord for longer than this, groups move to a process that reaches it; resuming takes a few seconds. */
 const AWAY_MS = 12_000;
@@ -52,7 +52,7 @@ const DISTRUSTED_MS = 30_000;
 /** Service managers wait some 30 s before they kill a process. */
 const DRAIN_MS = 22_000;
 
-/** Process id and host, for the log. */
+/** Why this process stops to serve a group, for the log. */
 const LEAVING: Readonly<Record<ReleaseReason | 'lost', string>> = {
   lost: 'another process has it',
   rebalanced: 'another process is to have it',
@@ -73,7 +73,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
   let isDraining = false;
   let isClosed = false;
   let view: ClusterView = { members: [], leases: [] };
-  /** How many processes there were when a restart of all was asked for. */
+  /** The number of processes when a restart of all was requested; `undefined` without a request. */
   let restartingOf: number | undefined;
   let cancelTimer: () => void = () => undefined;
   let running: Promise<void> | undefined;
@@ -85,7 +85,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     fail = resolve;
   });
 
-  /** Runs one at a time: a request during a run causes one more run. */
+  /** Starts a round. One round runs at a time: a call during a round causes one more. */
   const soon = () => {
     isDue = true;
     running ??= (async () => {
@@ -100,7 +100,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     });
   };
 
-  /** Leases are renewed in time. Groups of a process that died are taken as soon as they are free, not up to one renewal later. */
+  /** Time until the next round: the interval of renewals, or less when a lease of another process expires before, so that its group is taken at once. */
   const untilNextEnd = (): number => {
     const ends = view.leases.flatMap(({ endsInMs, holder }) =>
       endsInMs > 0 && holder !== leases.memberId ? [endsInMs + AFTER_END_MS] : [],
@@ -117,7 +117,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
       log.warn('leases could not be renewed', { error });
     }
     for (const [group, seat] of seats) if (seat.lease.lost.aborted) leave(group, seat, 'lost');
-    // The database was not reachable at that moment.
+    // Repeats announcements that failed because the database was unreachable.
     await attempt('saying what is served', async () => {
       for (const { group, token, isReady } of view.leases) {
         const seat = seats.get(group);
@@ -127,7 +127,7 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     const plan = planFor(leases.memberId, view, moving());
     for (const group of plan.handOver) {
       const seat = seats.get(group);
-      // A group that is still starting is handed over once it is served: otherwise its successor would wait as long again.
+      // A group that is still starting is handed over once it is served: until then its servers would wait twice.
       if (seat?.state !== 'serving') continue;
       handedOverAt.set(group, clock.now());
       leave(group, seat, handOverReason());
@@ -260,14 +260,14 @@ export function createCluster({ leases, groups, clock, log, open, reachesDiscord
     get view(): ClusterView {
       return view;
     },
-    /** Joins, and resolves when a first share of the groups is served; at once when there is none to be had. */
+    /** Joins the cluster, and resolves when a first share of the groups is served; at once when no group is available. */
     async start(): Promise<void> {
       await leases.prepare();
       soon();
       await running;
       await until(() => [...seats.values()].every(({ state }) => state !== 'starting'));
     },
-    /** Hands all groups over, one after another, then leaves. A group that no member takes in time is stopped all the same. */
+    /** Hands all groups over, one after another, then leaves the cluster. Stops a group, too, that no member takes in time. */
     async stop(): Promise<void> {
       isDraining = true;
       soon();

@@ -7,7 +7,7 @@ import type { AskedCall, Considered, DueCall, Effects, Verdict } from '../tools/
 import type { Assignment, RequestKind } from './assignment.js';
 import { type AbortableRequests, objectWith } from './channel.js';
 
-/** Deadline for everything but running a call: as long as a group may be without a process when another one takes it over. */
+/** Deadline for all requests but running a call: as long as a group may be without a process during a takeover. */
 const DECIDED_MS = 15_000;
 
 const CONSIDER: RequestKind<AskedCall, Considered> = {
@@ -28,8 +28,8 @@ const RUN: RequestKind<{ readonly id: string; readonly call: DueCall }, Ran> = {
 };
 
 /**
- * Effects in the servers of all groups: the host that serves the place decides about a call and runs it. The process of the caller keeps the call in the
- * ledger, and asks its member.
+ * Effects in the servers of all groups: the host that serves the place decides about a call and runs it. The caller's process keeps the call in the ledger, and
+ * requests the confirmation of its member.
  */
 export function shareEffects(
   own: Effects,
@@ -45,7 +45,7 @@ export function shareEffects(
   },
 ): Effects {
   const { groups } = partition;
-  /** Cards, refusals and results are for the requester, wherever they are written; an external agent reads English. */
+  /** Runs a task in the requester's language, in which cards, refusals and results are written; for an external agent in English. */
   const speaking = <T>({ actor }: { readonly actor: Actor }, task: () => Promise<T>): Promise<T> =>
     actor.identity === undefined ? languages.speak(actor, task) : task();
 
@@ -55,7 +55,7 @@ export function shareEffects(
     speaking(call, () => own.run(call, { signal, onProgress })),
   );
 
-  /** A member in a server reaches no other one, which is decided without asking. */
+  /** Whether this host decides. A call of a member for another server than theirs is refused, which needs no request. */
   const isHere = ({ actor, at }: AskedCall) =>
     at === undefined || partition.owns(at.guildId) || (actor.identity === undefined && actor.guildId !== null);
   const ask = <B extends AskedCall, T>(kind: RequestKind<B, T>, call: B) =>
@@ -73,7 +73,7 @@ export function shareEffects(
         const request = { id: randomUUID(), call: plain(call) };
         return await requests.ask(groupOf(runsIn, groups), RUN, request, { signal, onProgress });
       } catch (error) {
-        // It was not begun.
+        // The call was not begun, so its outcome is known.
         if (error instanceof CinnabarError && error.code === 'CINNABAR_CLUSTER_NOT_SERVED')
           return { outcome: thrownOutcome(call.id, tool.name, error, log) };
         log.warn('a process did not say how a call ended', { callId: call.id, tool: tool.name, error });
@@ -83,7 +83,7 @@ export function shareEffects(
   };
 }
 
-/** Without the parts of the tool that JSON cannot carry. */
+/** The call without the parts of its tool that JSON cannot represent. */
 function plain<T extends AskedCall>({ tool: { name, plugin, risk }, ...call }: T) {
   return { ...call, tool: { name, plugin, risk } };
 }

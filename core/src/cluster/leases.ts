@@ -15,16 +15,16 @@ const ALIVE_MS = 8_000;
 const RESERVED_MS = 3_000;
 /** After losing the database for longer than this, a process does not take leases at once that only seem free: their holders had no database either. */
 const ABSENCE_MS = 5_000;
-/** The holders renew within this time. */
+/** After the database is back, such leases are left to their holders for this time, in which they renew them. */
 const GRACE_MS = 3_000;
 
-/** Takeovers are shown for a day. */
+/** Takeovers are shown for a day, and kept for a week. */
 const TAKEOVERS_KEPT = "interval '7 days'";
 
-/** Why a process gives a group back. */
+/** Why a process releases a group. */
 export type ReleaseReason = Exclude<TakeoverReason, 'expired' | 'released'>;
 
-/** A later version may have more reasons. */
+/** Unknown reasons, of a later version, count as `released`. */
 export const takeoverReason = z
   .enum(['expired', 'drained', 'rebalanced', 'unreachable', 'failed', 'released'])
   .catch('released');
@@ -57,7 +57,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
   const members = `${schema}.members`;
   const takeovers = `${schema}.takeovers`;
   const own = new Map<number, OwnLease>();
-  // One statement at a time: a renewal never runs beside a statement that takes or gives back a lease.
+  // One statement at a time: a renewal never runs at the same time as a statement that takes or releases a lease.
   const mutex = createKeyedMutex();
   const inTurn = <T>(task: () => Promise<T>) => mutex.run('leases', task);
   const announce = `SELECT pg_notify('${newsOf(schema)}', '')`;
@@ -92,7 +92,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
           const says = JSON.stringify({ isDraining, isConnected });
           if (says !== lastSaid) await query(announce);
           lastSaid = says;
-          // Not a lease that was granted without this process receiving the answer: it does not serve that group.
+          // Renews only leases that this process has in memory: when the answer to `take` was lost, the process does not serve the group.
           await query(
             `UPDATE ${leases} SET until = now() + $2 * interval '1 ms' FROM unnest($3::int[], $4::bigint[]) AS known (number, known_token)
              WHERE holder = $1 AND group_number = number AND token = known_token`,
@@ -113,7 +113,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
       inTurn(async () => {
         const asked = elapsed();
         const won = await connections.transaction(async (query) => {
-          // The strongest lock on the row: writes under the old token that are under way end first, and later ones see the new token.
+          // Takes the strongest lock on the row: pending writes under the old token end first, and later ones see the new token.
           const [free] = await query(
             `SELECT holder, released_by, release_reason FROM ${leases} WHERE group_number = $1 AND until < now()
                AND (wanted_by IS NULL OR wanted_by = $2 OR until < now() - $3 * interval '1 ms') FOR UPDATE`,
@@ -165,7 +165,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
         await connections.query(announce);
       }),
 
-    /** Gives a group back: writes under its token are refused from now on. */
+    /** Releases a group: the database refuses writes under its token from now on. */
     release: ({ group, token }: Lease, reason: ReleaseReason) =>
       inTurn(async () => {
         own.get(group)?.end('it was given back');
@@ -187,7 +187,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
         );
       }),
 
-    /** Ends the membership, so that the others need not wait until this process counts as gone. */
+    /** Ends the membership, so that the other members do not wait until the heartbeat of this process is too old. */
     leave: () =>
       inTurn(async () => {
         await connections.query(`DELETE FROM ${members} WHERE id = $1`, [member.id]);
@@ -200,7 +200,7 @@ export function createLeases({ connections, schema, member, groups, onTakeover, 
 export const newsOf = (schema: string): string => `${schema}_cluster`;
 
 /**
- * Asks a process to give its groups to the others, and to take none until it starts anew.
+ * Requests that a process gives its groups to the others, and takes none until it starts anew.
  * @param called the name of the process
  * @returns the number of running processes with this name
  */
@@ -213,11 +213,11 @@ export async function askToDrain(query: Connections['query'], schema: string, ca
   return asked.length;
 }
 
-/** A request to end that was not met for so long is void: a process that comes after it must not set off the others. */
+/** A request to end that was not fulfilled for this long is void: a process that starts later must not make the others end. */
 const END_REQUEST_KEPT = "interval '15 minutes'";
 
 /**
- * Asks all running processes to end: for a restart one after another, otherwise all at once. Those of a version that does not know the request are not asked:
+ * Requests that all running processes end: for a restart one after another, otherwise all at once. Leaves out processes of a version that ignores the request:
  * the others would wait for them.
  */
 export async function askToEnd(query: Connections['query'], schema: string, how: HostEnd): Promise<void> {
@@ -279,7 +279,7 @@ function leaseOf({
   };
 }
 
-/** A lease whose holder may also have lost the database, like this process. */
+/** The lease as not free, since its holder may also have lost the database, like this process. */
 function keptForHolder(lease: GroupLease): GroupLease {
   return lease.holder === undefined ? lease : { ...lease, isFree: false };
 }
@@ -329,7 +329,7 @@ function createOwnLease(
 /** The system clock can be set, and the monotonic clock stops while a machine sleeps. */
 const ownClocks = (): readonly number[] => [performance.now(), Date.now()];
 
-/** The longest time that any clock saw pass. */
+/** The longest time that any of the clocks measured, in ms. */
 function between(from: readonly number[], to: readonly number[]): number {
   return Math.max(...to.map((reading, index) => reading - (from[index] ?? reading)));
 }

@@ -4,9 +4,9 @@ import type { Database } from '../storage/drivers/postgres/database.js';
 
 /** Discord's limits for a bot as a whole, which the processes of its cluster share. */
 export interface SharedLimits {
-  /** Takes from the allowance of a time span. The first call after the end of a span begins the next one. @throws DatabaseError */
+  /** Takes up to `wanted` from the allowance of a time span. The first call after the end of a span begins the next one. @throws DatabaseError */
   take(name: string, wanted: number, span: Span): Promise<Taken>;
-  /** Gives one back that was not used. @throws DatabaseError */
+  /** Returns one unused unit to the allowance. @throws DatabaseError */
   giveBack(name: string): Promise<void>;
   /** Requests of this process, for all of its groups; answers to interactions do not count. */
   readonly requests: RequestBudget;
@@ -14,14 +14,14 @@ export interface SharedLimits {
 
 interface Span {
   readonly lastsMs: number;
-  /** The allowance from now on. A span that has begun keeps its allowance unless this is lower. */
+  /** The allowance of a span that begins with this call. A span that has begun keeps its allowance, of which this call gets at most this number. */
   readonly left: number;
 }
 
 interface Taken {
   /** As many as wanted, or what is left. */
   readonly granted: number;
-  /** Until there are more. */
+  /** Time until the span ends, in ms. */
   readonly endsInMs: number;
 }
 
@@ -55,7 +55,7 @@ export function createSharedLimits(database: Pick<Database, 'schema' | 'query'>,
 const WINDOW_MS = 1_100;
 /** Maximum taken at once, so that other processes get some as well. No more is taken than requests wait: unused permits are lost for all. */
 const LARGEST_CHUNK = 10;
-/** While the database is unreachable. */
+/** Pause between requests while the database is unreachable. */
 const RETRY_MS = 250;
 
 function createSharedBudget(take: SharedLimits['take'], clock: Clock): RequestBudget {

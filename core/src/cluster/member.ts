@@ -47,7 +47,7 @@ export interface MemberOptions {
   /** Leases use the machine's real time. */
   readonly clock: Clock;
   readonly log: Logger;
-  /** Discord does not answer before there is a connection. Must not throw. */
+  /** Called when Discord does not answer before there is a connection. Must not throw. */
   readonly onUnreachable: (detail: string, retryInMs: number) => void;
 }
 
@@ -105,14 +105,17 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
   });
 
   let hasCrashed = false;
-  /** Hosts have separate locks. Locks of groups that another process has taken stay abandoned. */
+  /**
+   * Whether the last run of this process did not stop cleanly; `true` once. Determined from the lock of the process, because each host has its own lock, and
+   * those of groups that another process has taken stay abandoned.
+   */
   const takeCrash = () => {
     const isNews = hasCrashed;
     hasCrashed = false;
     return isNews;
   };
 
-  /** The servers of the first group that comes need not wait for the plugins to be evaluated. */
+  /** Evaluates the bundled plugins before a group is taken, so that the first group's servers do not wait for it. */
   const evaluatePlugins = async () => {
     const { reuse, giveBack } = definitions.borrow();
     const cacheDir = join(config.buildCacheDir, 'plugins');
@@ -120,7 +123,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
     const { plugins } = await discoveryOf(config)();
     const isWanted = (id: string) => !config.disabledPlugins.includes(id) && (common.only?.includes(id) ?? true);
     const wanted = plugins.filter(({ id, source }) => source === 'bundled' && isWanted(id));
-    // The host that needs a plugin reports when it cannot be loaded.
+    // A failure is reported by the host that loads the plugin.
     await Promise.allSettled(wanted.map((plugin) => loader.load(plugin)));
     giveBack();
   };
@@ -170,7 +173,7 @@ export function createMember({ config, host: common, clock, log, onUnreachable }
       },
       async stop() {
         const { unfinished } = await host.stop();
-        // Code that is still running keeps its plugins.
+        // Plugins are not reused while code of theirs still runs.
         if (unfinished.length === 0) giveBack();
         if (hosts.get(partition.group) === host) hosts.delete(partition.group);
       },

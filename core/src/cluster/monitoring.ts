@@ -12,9 +12,9 @@ interface Dependencies {
   readonly log: Logger;
 }
 
-/** Health and metrics of one process: of all its hosts, and what it knows of the cluster. */
+/** Health and metrics of one process: of all its hosts, and of the cluster. */
 interface MemberMonitoring extends MonitoringPages {
-  /** Counts from the start what a host counts, where this is published already. */
+  /** Adds a host, whose metrics count from its start when the process has already published some. */
   join(host: MonitoringPages): Promise<void>;
   taken(reason: TakeoverReason): void;
 }

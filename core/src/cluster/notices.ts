@@ -25,10 +25,10 @@ const NOTICE_GROUP = 0;
 const DEADLINE_MS = 20_000;
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60_000;
-/** The oldest are dropped: the log has them. */
+/** Maximum number of waiting notices of each kind. The oldest are dropped; they are in the log. */
 const MOST_WAITING = 100;
 
-/** Also tells the owners what other hosts have noticed. */
+/** Makes this host send the notices of other hosts to the owners, too. */
 export function takeNotices(own: SendingNotices, channel: Pick<ClusterChannel, 'answer'>): SendingNotices {
   channel.answer(handover, async ({ from, ...handed }) => {
     await own.take(from, handed);
@@ -38,8 +38,8 @@ export function takeNotices(own: SendingNotices, channel: Pick<ClusterChannel, '
 }
 
 /**
- * The notices of a host that sends none itself: it keeps each until the host that does has taken it, which may be after a restart, or when that
- * host's servers have an owner again.
+ * The notices of a host that sends none itself. It stores each notice until the sending host has accepted it, which may be after a restart, or when the group
+ * of that host is served again.
  */
 export function createHandedNotices(options: {
   readonly channel: Pick<ClusterChannel, 'ask'>;
@@ -64,7 +64,7 @@ export function createHandedNotices(options: {
     log,
   );
   const save = async () => {
-    // Before `open`, the document is more recent.
+    // Before `open`, the stored notices have not been read, and would be overwritten.
     if (opened) await saver.save();
   };
 
@@ -107,7 +107,7 @@ export function createHandedNotices(options: {
       log.warn(`${text} ${remedy}`, { alert: alert.kind });
       if (!closing.signal.aborted) keep({ alerts: [{ ...raised, text, remedy, id: randomUUID(), kind: alert.kind }] });
     },
-    // The sender asks whether the owners want an alert.
+    // The sending host checks whether the owners want an alert.
     sendWhere: () => () => undefined,
     tell(sentence) {
       if (closing.signal.aborted) return;

@@ -15,7 +15,7 @@ const forgetting: RequestKind<{ userId: string }, number> = {
   answer: z.number(),
 };
 
-/** A person's data in all groups: each group exports and deletes what it and its plugins hold. */
+/** Exports and deletes a person's data in all groups: each host does it for itself and its plugins. */
 export function sharePersonalData(own: PersonalDataService, channel: ClusterChannel): PersonalDataService {
   channel.answer(exporting, async ({ userId }) => own.export(userId));
   channel.answer(forgetting, async ({ userId }) => own.forget(userId));

@@ -20,7 +20,7 @@ const MAY_HAVE: RequestKind<{ readonly sources: Sources; readonly userId: string
 };
 
 /**
- * Decides who may be shown stored content, also for sources in servers of other groups: their hosts know who may read there, and which messages still exist.
+ * Decides who may be shown stored content. For sources in servers of other groups, their hosts decide who may read there, and which messages still exist.
  */
 export function shareProvenance(
   own: ProvenanceService,
@@ -30,7 +30,7 @@ export function shareProvenance(
   channel.answer(MAY_SHOW, ({ sources, to }) => own.mayShow(sources, to));
   channel.answer(MAY_HAVE, ({ sources, userId }) => own.mayHave(sources, userId));
 
-  /** Whether it holds for all sources. Own ones come first, since they cost no request. */
+  /** Whether all sources may be shown. Sources of this group are checked first, since they cost no request. */
   const holdsForAll = async (
     sources: Sources | undefined,
     holdsHere: (own: Sources | undefined) => Promise<boolean>,

@@ -19,7 +19,7 @@ export interface QuestionService {
   question<B, T>(owner: Owner, definition: QuestionDefinition<B, T>): Question<B, T>;
 }
 
-/** With the language of the requester, whom refusals are for. */
+/** A question with the language of the requester, who reads refusals. */
 interface Asked<B> {
   readonly input: B;
   readonly locale: string;
@@ -59,7 +59,7 @@ export function createQuestions(
       const runFor = ({ input, locale }: Asked<B>) => speaking(languageFor(locale), () => runHere(input));
       const requestFor = (input: B): Asked<B> => ({ input, locale: currentLocale() });
       const endAnswering = assignment?.channel.answer(kind, runFor);
-      /** With the name of the process: the group that was asked may have moved. */
+      /** The answer includes the name of the process, because the group may have moved since the request was made. */
       const named: RequestKind<Asked<B>, { readonly process: string; readonly answer: T }> = {
         name: `${kind.name}@process`,
         body: asked,
@@ -144,7 +144,7 @@ export type ProcessAnswer<T> = { readonly process: string } & (
   | { readonly state: 'idle' }
 );
 
-/** Asks each process once, however many groups it serves: a request goes to one of them. Never rejects. */
+/** Sends one request to each process, to one of its groups. Never rejects. */
 export function askProcesses<B, T>(
   ask: ClusterChannel['ask'],
   { processes, groups }: Pick<ClusterStatus, 'processes' | 'groups'>,
@@ -167,7 +167,7 @@ export function askProcesses<B, T>(
   );
 }
 
-/** Asks the other processes of the cluster; none while the database cannot tell which there are. Never rejects. */
+/** Sends a request to the other processes of the cluster; to none while they cannot be read from the database. Never rejects. */
 export async function askOtherProcesses<B, T>(
   { channel, partition, status }: Pick<Assignment, 'channel' | 'partition' | 'status'>,
   kind: RequestKind<B, T>,

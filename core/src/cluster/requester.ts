@@ -3,7 +3,7 @@ import { CinnabarError, type Clock, ERRORS, type ErrorCode, type Logger, sleep, 
 import type { Connections } from '../storage/drivers/postgres/connection.js';
 import type { ClusterChannel, RequestKind } from './assignment.js';
 
-/** A NOTIFY may be missed: the requester polls in these intervals, first and later. */
+/** A NOTIFY may be missed: the requester polls for the answer, first after this time, then after doubled times up to `LATER_LOOK_MS`. */
 const LOOK_MS = 1_000;
 const LATER_LOOK_MS = 8_000;
 
@@ -29,7 +29,7 @@ interface Dependencies {
   readonly log: Logger;
 }
 
-/** Makes requests to the hosts of a cluster, also from outside of it: it needs no group, and without notifications it polls for the answers. */
+/** Sends requests to the hosts of a cluster, also from outside of it: needs no group, and polls for the answers when it gets no notifications. */
 export function createRequester({ query, schema, clock, log }: Dependencies) {
   const requests = requestsOf(schema);
   const waiting = new Map<string, () => void>();
@@ -40,7 +40,7 @@ export function createRequester({ query, schema, clock, log }: Dependencies) {
     return row === undefined ? undefined : endSchema.parse(row);
   };
 
-  /** @returns whether no host had begun it; then none will */
+  /** Deletes a request. @returns whether no host had begun it: then none will */
   const withdraw = async (id: string) =>
     (await query(`DELETE FROM ${requests} WHERE id = $1 AND state = 'asked' RETURNING id`, [id])).length > 0;
 
@@ -83,7 +83,7 @@ export function createRequester({ query, schema, clock, log }: Dependencies) {
     } finally {
       waiting.delete(id);
       reported.delete(id);
-      // An answer that was read may hold personal data, and a request that was not taken must not start any more. One that was taken may still finish.
+      // An answer that was read may contain personal data, and a request that was not begun must not start any more. One that was begun may still finish.
       await query(`DELETE FROM ${requests} WHERE id = $1 AND state <> 'taken'`, [id]).catch((error: unknown) =>
         log.debug('a request stays until it is old', { error }),
       );
@@ -92,11 +92,11 @@ export function createRequester({ query, schema, clock, log }: Dependencies) {
 
   return {
     ask,
-    /** A notification says that a request is done. */
+    /** Called with the id of a notification that a request is done. */
     done: (id: string) => waiting.get(id)?.(),
-    /** A notification says how far a request is. */
+    /** Called with a notification about the progress of a request. */
     report: (id: string, sign: unknown) => reported.get(id)?.(sign),
-    /** Notifications were missed. */
+    /** Polls for all answers at once, after notifications may have been missed. */
     lookAgain() {
       for (const look of waiting.values()) look();
     },

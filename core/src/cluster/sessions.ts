@@ -10,7 +10,7 @@ export type StoredGuild = GatewayGuildCreateDispatchData | null;
 /** Everything that another process needs to resume a shard. */
 export interface StoredShard {
   readonly session: SessionInfo;
-  /** The number of shards that it identified with. */
+  /** The intents that it identified with. */
   readonly intents: number;
   /** Discord's READY payload, without its servers. */
   readonly ready: GatewayReadyDispatchData;
@@ -20,9 +20,9 @@ export interface StoredShard {
 /** The changes of a shard. */
 export interface ShardChange {
   readonly shardId: number;
-  /** The sequence number up to which events were handed on; `undefined` when there is none to resume. */
+  /** The session, with the sequence number of the last event that was processed; `undefined` when there is none to resume. */
   readonly session: SessionInfo | undefined;
-  /** With `ready`. */
+  /** Set together with `ready`. */
   readonly intents: number | undefined;
   /** Set when a new session has begun. */
   readonly ready: GatewayReadyDispatchData | undefined;
@@ -37,8 +37,8 @@ export interface SessionStore {
   /** Ids of the servers that are stored for a shard. */
   guildsOf(shardId: number): Promise<readonly string[]>;
   /**
-   * Writes everything in one transaction, after the requests in these events were claimed. Very many servers, as after a new session, are mostly written before
-   * that: those of a large bot have some hundred MB.
+   * Writes all changes in one transaction, after the requests in these events were claimed. When there are very many servers, as after a new session, most are
+   * written before the transaction: those of a large bot have some hundred MB.
    * @param guilds by id; `undefined` for one that the bot is not in any more
    * @throws CINNABAR_LEASE_LOST, DatabaseError
    */

@@ -3,7 +3,7 @@ import type { Connections } from '../storage/drivers/postgres/connection.js';
 import { LASTS_MS, readView, takeoverReason } from './leases.js';
 
 const MOST_TAKEOVERS = 10;
-/** A longer wait belongs to another kind of work, or was abandoned; an index limits the rows that are read. */
+/** An older unfinished claim counts as abandoned. The limit also lets an index restrict the rows that are read. */
 const STILL_RUNNING = "interval '15 minutes'";
 
 const milliseconds = z.coerce.number();
@@ -22,7 +22,7 @@ const takeoverSchema = z.object({
   reason: takeoverReason,
 });
 
-/** The text about a cluster that `!cluster` and `cinnabar cluster status` show. */
+/** The state of a cluster, as `!cluster` and `cinnabar cluster status` show it. @throws DatabaseError */
 export async function readStatus(query: Connections['query'], schema: string): Promise<ClusterStatus> {
   const { members, leases } = await readView(query, schema);
   const details = await query(

@@ -21,7 +21,7 @@ import { type AbortableRequests, createCarrier, objectWith } from './channel.js'
 
 /** Deadline for the list of offered tools. */
 const OFFERED_MS = 15_000;
-/** A call can wait for its decision for hours; this is the time of one request. */
+/** How long one request waits for the end of a call, which can wait for its decision for hours. */
 const SETTLED_MS = 20_000;
 const ANSWERED_MS = 10_000;
 const RETRY_MS = 5_000;
@@ -88,13 +88,13 @@ export function shareTools(
   requests.answer(INVOKE, async ({ request }, signal, onProgress) => {
     const outcome = await own.invoke({ ...request, signal, onProgress });
     if (outcome.status !== 'deferred') return outcome;
-    const { settled, ...told } = outcome;
-    held.set(told.callId, settled);
+    const { settled, ...answer } = outcome;
+    held.set(answer.callId, settled);
     void settled
       .then(() => sleep(clock, KEPT_MS, closing.signal))
-      .finally(() => held.delete(told.callId))
+      .finally(() => held.delete(answer.callId))
       .catch(() => undefined);
-    return told;
+    return answer;
   });
   channel.answer(SETTLED, async ({ callId, tool }, signal) => {
     const settled = held.get(callId);
@@ -102,12 +102,12 @@ export function shareTools(
       const end = await withinLimit(clock, SETTLED_MS, settled, signal);
       return end.inTime ? end.value : null;
     }
-    // Held by an earlier host of the group.
+    // An earlier host of the group held the call.
     const row = await own.ledger.get(callId);
     return row === undefined ? failed(callId, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool }) : outcomeOf(row);
   });
 
-  /** Asks repeatedly until the call has ended, also when its host changes. */
+  /** Repeats the request until the call has ended, also when its host changes. */
   const endOf = async (group: number, callId: string, tool: string): Promise<SettledOutcome> => {
     while (!closing.signal.aborted) {
       try {
@@ -123,8 +123,8 @@ export function shareTools(
   };
 
   /**
-   * The guild in whose process a call is made: that of its actor. An agent acts, and asks for confirmations, where it was let in: its call belongs to the
-   * guild in which it takes effect.
+   * The guild whose host handles a call: that of its actor. For an agent it is the guild in which the call takes effect, if the agent has a grant there,
+   * because it asks for confirmations there.
    */
   const homeOf = async (request: ToolRequest): Promise<string | null> => {
     const { identity, guildId } = request.actor;
