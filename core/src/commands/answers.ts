@@ -27,15 +27,15 @@ import {
 } from 'discord.js';
 import { refusalReasons } from '../access/access.js';
 
-/** How a command answers, whichever way it was called. */
+/** The answers to one use of a command, by message or by slash. */
 export interface Answers {
   /** Resolves with the last message sent. */
   reply(reply: Reply): Promise<Message>;
   /** Shows that the bot is at work. */
   defer(): Promise<void>;
-  /** Tells the caller why nothing was done; the caller alone where Discord can do that. */
+  /** Sends a refusal to the caller, visible to the caller alone where Discord can do that. */
   refuse(sentence: string): Promise<void>;
-  /** For callers whom the bot ignores: no answer, and Discord does not wait for one. */
+  /** Ends the use without an answer, for callers whom the bot ignores. */
   ignore(): Promise<void>;
   /** Called when the command has succeeded. */
   finish(): Promise<void> | undefined;
@@ -51,11 +51,11 @@ interface Explanation {
 }
 
 export interface Failed {
-  /** Names the thing for the log: `command roll`. */
+  /** The name of the command or component in the log: `command roll`. */
   readonly what: string;
   readonly actor: Actor;
   readonly error: unknown;
-  /** The logger of the plugin that owns it. */
+  /** The logger of the plugin that owns the command or component. */
   readonly log: Logger;
   /** Whether only the bot's operators read the answer, unless they chose a public place. */
   readonly forOperator: boolean;
@@ -164,7 +164,7 @@ export function echo(text: string): string {
   return characters.length > LONGEST ? `\`${characters.slice(0, LONGEST).join('')}…\`` : `\`${line}\``;
 }
 
-/** Tells a person who used a command or component something that only they see, whether or not the interaction was answered already. */
+/** Sends a notice that only the user of a command or component sees, whether or not the interaction was answered already. */
 export async function notice(interaction: RepliableInteraction, text: string): Promise<void> {
   for (const part of textMessages(text)) {
     const body = { ...part, flags: MessageFlags.Ephemeral, allowedMentions: { parse: [] } } as const;

@@ -41,7 +41,7 @@ export function readArguments(
   const given = new Map(filesByOption(specs, attachmentIds));
   const positional = specs.filter((spec) => spec.kind !== 'attachment');
   let at = from;
-  /** How many positional options were skipped by the last word: these can only be given by name. */
+  /** The number of positional options that the last word has skipped: these can only be given by name. */
   let passed = 0;
   for (let token = readToken(source, at); token !== undefined; token = readToken(source, at)) {
     const open = positional.slice(passed).filter((spec) => !given.has(spec.name));
@@ -278,7 +278,7 @@ const CONVERTERS: Readonly<Record<OptionKind, Converter>> = {
   attachment: (spec, typed, { attachments }) => orProblem(attachments.get(typed), spec, typed, t('a file')),
 };
 
-/** Turns a given value into what the option's schema takes. */
+/** Converts a given value to the input of the option's schema. */
 function convert(spec: OptionSpec, given: GivenValue, place: Place): Found<unknown> | Promise<Found<unknown>> {
   // Slash options of these kinds arrive as values of their type.
   if (typeof given !== 'string') return { value: given };

@@ -50,7 +50,7 @@ export function createCommands(parts: CommandServices): CommandService {
       uses.add({ command: entry.isOfGuild ? entry.owner.id : entry.name, surface: source, outcome }),
   };
   const made = createGuildCommands(enabledIn);
-  /** The names for which a plugin has no command. */
+  /** The commands that members of a guild have made, without those whose names are commands of plugins. */
   const madeIn = (guildId: string | null) => {
     const isHidden = ({ key }: CommandEntry) => entryCalled(parts, registry, key, guildId) !== undefined;
     return made.list(guildId).filter((entry) => !isHidden(entry));
@@ -129,17 +129,17 @@ export interface CommandServices {
     ofGuild(guildId: string): GuildState | undefined;
     ofOwner(): OwnerChoices;
   };
-  /** Ids of the known plugins: some have no command with their name. */
+  /** Ids of the known plugins, for suggestions: a member may type the id of a plugin that has no command of that name. */
   readonly pluginIds?: () => readonly string[];
   readonly access: Access;
   readonly audit: Pick<AuditLog, 'record'>;
-  /** Records what became of a message that named a command, for `!why`. */
+  /** Records the outcome of a message that named a command, for `!why`. */
   readonly decisions?: Pick<MessageDecisions, 'note'>;
   readonly boundary: Boundary;
   readonly claims: Claims;
   readonly languages: Pick<LanguageService, 'serve' | 'forDiscord' | 'digestForDiscord'>;
   readonly metrics: Metrics;
-  /** Stores what Discord's lists of slash commands contain; only in memory when left out. Asked for after the login. */
+  /** Stores the content of Discord's lists of slash commands; only in memory when left out. Called after the login. */
   readonly syncedLists?: () => SyncedListsDocument;
   /** The pace at which Discord's lists of slash commands are updated; a separate one when left out. */
   readonly slashPace?: SlashPace | undefined;

@@ -40,17 +40,17 @@ export interface Execution {
   readonly clock: Clock;
   readonly cooldowns: ReturnType<typeof createCooldowns>;
   readonly lost: LostAnswers;
-  /** For monitoring. */
+  /** Counts a use for the metrics. */
   readonly count: (call: Call, outcome: CommandOutcome) => void;
-  /** Records what moderators and admins did, and what was refused. */
+  /** Records acts of moderators and admins, and refusals. */
   readonly audit: Pick<AuditLog, 'record'>;
   /** Records why a message that named a command was refused, for `!why`. */
   readonly decisions?: Pick<MessageDecisions, 'note'>;
 }
 
 /**
- * The one path of every command: access, options, cooldown, then the command itself. The caller is told about every error; unexpected errors are also thrown
- * again, so that the error boundary logs them. It awaits nothing that is already in memory.
+ * The only path of every command: access, options, cooldown, then the command itself. The caller gets an answer about every error; unexpected errors are also
+ * thrown again, so that the error boundary logs them. Does not await data that are in memory.
  * @returns `unanswered` when the caller got no answer
  */
 export async function execute(execution: Execution, call: Call): Promise<Answered> {
@@ -97,13 +97,13 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
     execution.count(call, outcome);
     // When a command failed for another reason (a mistyped option, a disk), the audit does not record the member's words.
     if (outcome === 'denied' || (isAct && outcome !== 'unanswered')) {
-      // Without the following lines, which show the usage.
+      // The first line only: the others show the usage.
       const reason = sentenceOf(error)?.split('\n', 1)[0];
       execution.audit.record({ actor, plugin: entry.owner.id, act: actOf(call), outcome, reason });
     }
     noteRefusal(execution, call, error);
     if (isInterruption(error) && own.hasLastWord()) return 'answered';
-    // The process that serves the server now answers the member.
+    // The process that has taken the lease answers the member.
     if (error instanceof CinnabarError && error.code === 'CINNABAR_LEASE_LOST') return 'unanswered';
     const { log } = entry.owner;
     const forOperator = await isReadByOperator(execution.access, actor, entry.policy);
@@ -115,7 +115,7 @@ export async function execute(execution: Execution, call: Call): Promise<Answere
 
 const isInterruption = (error: unknown) => error instanceof CinnabarError && error.code === 'CINNABAR_INTERRUPTED';
 
-/** The answers of the command itself. */
+/** The answers that the command itself gives, which are tracked so that an interruption is reported only where the command does not report it. */
 function ownAnswers(answers: Answers, signal: AbortSignal, isAdministrative: boolean) {
   const outgoing = createOutgoing();
   let isAfterCancelling = false;
@@ -126,12 +126,12 @@ function ownAnswers(answers: Answers, signal: AbortSignal, isAdministrative: boo
   return {
     reply,
     outgoing,
-    /** Whether the caller has heard from the cancelled command itself. */
+    /** Whether the command itself has answered after it was cancelled. */
     hasLastWord: () => isAfterCancelling,
   };
 }
 
-/** For `!why`: slash commands have no message to ask about. */
+/** Records a refusal for `!why`. Slash commands are left out, since `!why` is asked about a message. */
 function noteRefusal({ decisions }: Execution, { entry, message }: Call, error: unknown): void {
   if (message === null || isIgnored(error)) return;
   const why = sentenceOf(error)?.split('\n', 1)[0] ?? t('It failed; the log has the reason.');
@@ -143,13 +143,13 @@ export function isForStaff({ tier = 'everyone' }: AccessPolicy): boolean {
   return TIERS.indexOf(tier) >= TIERS.indexOf('mod');
 }
 
-/** For a command whose tier a setting decides. */
+/** The same for a command whose tier a setting decides. */
 async function isForStaffHere({ tierFrom }: AccessPolicy, actor: Actor): Promise<boolean> {
   const tier = await tierFrom?.(actor);
   return tier !== undefined && (tier === 'nobody' || isForStaff({ tier }));
 }
 
-/** The command as it was given. */
+/** The command with its arguments for the audit, without values that the command withholds. */
 function actOf({ entry, message, prefix, given, typed }: Call): string {
   const { name, withheld } = entry;
   if (withheld === true) return name;
@@ -241,7 +241,7 @@ export interface Call {
 }
 
 /**
- * Tells the caller what went wrong.
+ * Sends the caller the sentence about an error.
  * @returns `unanswered` when the answer could not be sent, which is only logged
  * @throws Error for the error boundary when it was a failure and not an answer to the user
  */
@@ -272,10 +272,10 @@ export async function answerFailure(
   return answered;
 }
 
-/** How many users (guilds, channels) are remembered for one command; beyond that the least recently seen is dropped. */
+/** The number of users (guilds, channels) whose uses are kept for one command; beyond it, the least recent one is dropped. */
 const REMEMBERED = 2000;
 
-/** Kept for as long as the command itself. */
+/** The cooldowns of all commands, each kept as long as its command. */
 export function createCooldowns(clock: Clock) {
   const limiters = new WeakMap<CommandEntry, RateLimiter>();
   return {
@@ -310,7 +310,7 @@ function keyOf(by: 'user' | 'guild' | 'channel', { userId, guildId, channelId }:
   return by === 'guild' ? (guildId ?? channelId) : channelId;
 }
 
-/** Number of channels for which the log already has this entry. */
+/** The number of channels for which it is kept that the log has an entry. */
 const REMEMBERED_CHANNELS = 1000;
 
 /** An answer that could not be sent. It passes through the command's code, so it must be distinguishable from the command's own errors. */
@@ -323,7 +323,7 @@ class AnswerLost extends Error {
 
 type LostAnswers = ReturnType<typeof createLostAnswers>;
 
-/** Keeps the log from filling with answers that cannot be given. */
+/** Limits log entries about answers that cannot be sent to one for each channel until an answer succeeds there. */
 export function createLostAnswers(log: Logger) {
   const silent = new LRUCache<string, true>({ max: REMEMBERED_CHANNELS });
   return {
@@ -354,7 +354,7 @@ export function isUnsayable(error: unknown): boolean {
 
 const MINUTE_MS = 60_000;
 
-/** Formats seconds: `90 s`, `1h12m`. */
+/** Formats a wait, rounded up: `90 s`, `1h12m`. */
 function waitInWords(waitMs: number): string {
   if (waitMs <= 2 * MINUTE_MS) return `${Math.ceil(waitMs / 1000)} s`;
   return formatDuration(Math.ceil(waitMs / MINUTE_MS) * MINUTE_MS);

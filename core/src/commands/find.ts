@@ -35,7 +35,7 @@ export async function findChannel(
   return only(called, 'channel', typed, (one) => `${one.name} (${one.id})`);
 }
 
-/** A member of the guild by mention, id, user name, display name or nickname (whole names only, so that no member is hit by chance). */
+/** A member of the guild by mention, id, user name, display name or nickname (whole names only, so that no member is found by accident). */
 export async function findMember(guild: Guild, typed: string): Promise<Found<GuildMember>> {
   const id = idIn(typed, /^<@!?(\d+)>$/);
   if (id !== undefined) {
@@ -80,7 +80,7 @@ async function orNothing<T>(fetching: Promise<T>): Promise<T | undefined> {
 function isNotThere(error: unknown): boolean {
   if (isUnreachable(error)) return true;
   if (error instanceof DiscordAPIError) return error.code === RESTJSONErrorCodes.InvalidFormBodyOrContentType;
-  // The id of a channel of another guild that the bot is in.
+  // discord.js throws this for the id of a channel in another guild of the bot.
   return error instanceof DiscordjsError && error.code === DiscordjsErrorCodes.GuildChannelUnowned;
 }
 
@@ -122,7 +122,7 @@ function only<T>(
   };
 }
 
-/** Where and by which member an option is given: names of members, roles and channels are looked up there. */
+/** The place and user of a command, where the names of members, roles and channels in its options are looked up. */
 export interface Place {
   readonly client: Client;
   readonly guild: Guild | null;

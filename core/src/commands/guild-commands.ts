@@ -21,7 +21,7 @@ export type GuildCommandDirectory = ReturnType<typeof createGuildCommands>;
 /** The commands and aliases that members have made for one guild: see `Registrar.guildCommands`. */
 export function createGuildCommands(enabledIn: EnabledIn) {
   const sources = new Set<{ readonly owner: Owner; readonly made: GuildCommands }>();
-  /** Kept as long as the plugin keeps the command, so that its cooldown applies. */
+  /** The entry of each command, the same while the plugin keeps the command, so that its cooldown applies. */
   const entries = new WeakMap<GuildCommand, CommandEntry>();
 
   const entryOf = (owner: Owner, made: GuildCommand): CommandEntry => {
@@ -62,7 +62,7 @@ export function createGuildCommands(enabledIn: EnabledIn) {
     list: (guildId: string | null): readonly CommandEntry[] =>
       of(guildId).flatMap(({ owner, made }) => made.list(guildId ?? '').map((one) => entryOf(owner, one))),
     /**
-     * A message with its alias replaced by what it stands for; `undefined` when its first word is none.
+     * Replaces the alias with which a message begins by its text; `undefined` when the first word is no alias.
      * @param isTaken whether a word names a command, which takes precedence over an alias
      */
     expand(

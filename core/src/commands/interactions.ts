@@ -49,8 +49,7 @@ type Dependencies = Pick<CommandServices, 'enabledIn' | 'boundary' | 'access' | 
 export function createInteractionRouter(parts: Dependencies, registry: Registry, execution: Execution) {
   const { enabledIn, boundary, languages, claims, log } = parts;
 
-  /** In the language of the member. */
-  const inTheirs = <T>(
+  const inLanguageOfMember = <T>(
     { guildId, user, locale }: ChatInputCommandInteraction | AutocompleteInteraction,
     task: () => T | Promise<T>,
   ) => languages.serve({ guildId, userId: user.id }, locale, task);
@@ -64,7 +63,7 @@ export function createInteractionRouter(parts: Dependencies, registry: Registry,
       // Discord's list, or a member's client, may be out of date for a moment.
       const answer = typing
         ? interaction.respond([])
-        : inTheirs(interaction, () => notice(interaction, notAvailable()));
+        : inLanguageOfMember(interaction, () => notice(interaction, notAvailable()));
       Promise.resolve(answer).catch((error: unknown) =>
         log.warn('an unknown slash command could not be answered', { command: interaction.commandName, error }),
       );
@@ -72,10 +71,10 @@ export function createInteractionRouter(parts: Dependencies, registry: Registry,
     }
     void boundary.run(entry.owner, guildId, `command ${entry.name}`, () =>
       typing
-        ? inTheirs(interaction, () => autocomplete(parts, interaction, entry))
-        : // First of all, since the member's language may have to be read.
+        ? inLanguageOfMember(interaction, () => autocomplete(parts, interaction, entry))
+        : // The claim comes first, since reading the member's language may take time.
           claims.run(claimed(interaction), () =>
-            inTheirs(interaction, () => runInteraction(execution, interaction, entry, log)),
+            inLanguageOfMember(interaction, () => runInteraction(execution, interaction, entry, log)),
           ),
     );
     return true;
@@ -123,7 +122,7 @@ function memberOf(interaction: ChatInputCommandInteraction): GuildMember | null 
 const MAX_SUGGESTIONS = 25;
 const MAX_LENGTH = 100;
 
-/** Answers what a member is typing: at most 25 suggestions, none to those who may not use the command, none when something goes wrong. */
+/** Responds with at most 25 suggestions for what a member is typing; with none when they may not use the command, or after an error. */
 async function autocomplete(
   { access, log }: Dependencies,
   interaction: AutocompleteInteraction,
@@ -164,7 +163,7 @@ function choicesLike({ choices }: OptionSpec, typed: string): readonly Suggestio
 
 type SlashInteraction = ChatInputCommandInteraction | AutocompleteInteraction;
 
-/** The command that an interaction names; `undefined` when Discord knows one that is registered no longer. */
+/** The command that an interaction names; `undefined` when Discord's list has one that is no longer registered. */
 function commandOf(interaction: SlashInteraction, find: (name: string) => Entry | undefined): CommandEntry | undefined {
   const words = [interaction.options.getSubcommandGroup(false), interaction.options.getSubcommand(false)];
   let entry = find(interaction.commandName);
@@ -203,7 +202,7 @@ function innermost(options: readonly CommandInteractionOption[]): readonly Comma
 /** Discord takes the first answer within 3 s, and others for 15 minutes (https://discord.com/developers/docs/interactions/receiving-and-responding). */
 const FIRST_WITHIN_MS = 3_000;
 const TOKEN_LIVES_MS = 15 * 60_000;
-/** Leaves one of the three seconds for the request. */
+/** Time until an automatic deferral. Leaves one of the three seconds for the request. */
 const AUTO_DEFER_MS = 2_000;
 
 /**
@@ -251,7 +250,7 @@ function answerInteraction(
       return false;
     }
   };
-  /** Every later answer, while the token is valid. */
+  /** Sends a later answer, and retries while the token is valid. */
   const patiently = <T>(request: () => Promise<T>) => {
     const left = receivedAt + TOKEN_LIVES_MS - clock.now();
     return retryDiscord(clock, request, { signal, pausesMs: doublingPauses(1_000, 30_000, left) });
@@ -277,7 +276,7 @@ function answerInteraction(
     );
   });
 
-  /** Discord has an answer already: this one, or the deferral of a process that has ended, which this answer replaces. */
+  /** Called when Discord already has an answer: this one, or the deferral of a process that has ended, which this answer replaces. */
   const fillIn = async (part: Part, hidden: boolean): Promise<Message> => {
     const present = await patiently(() => interaction.fetchReply());
     const isDeferral = present.flags.has(MessageFlags.Loading);
@@ -297,7 +296,7 @@ function answerInteraction(
     return sent ?? patiently(() => interaction.fetchReply());
   };
 
-  /** Finds an answer whose request failed although Discord had carried it out. Answers for the caller alone are in no history. */
+  /** Finds an answer whose request failed although Discord had executed it. Not possible for answers to the caller alone, which are in no history. */
   const findFollowUp = async (part: Part): Promise<Message | undefined> => {
     try {
       const since = await interaction.channel?.messages.fetch({ after: interaction.id, limit: 100, cache: false });
@@ -311,7 +310,7 @@ function answerInteraction(
       throw error;
     }
   };
-  /** Discord does not compare nonces here: before a retry, the history is searched for the answer. */
+  /** Searches the history for the answer before each retry, since Discord ignores nonces in follow-ups. */
   const sendFollowUp = (part: Part, hidden: boolean): Promise<Message> => {
     let attempts = 0;
     return patiently(async () => {
@@ -420,6 +419,6 @@ function answerInteraction(
   };
 }
 
-/** Discord has received an answer to the interaction whose response was lost. */
+/** Whether Discord refuses an answer because it already has one, whose response was lost. */
 const isAcknowledged = (error: unknown): boolean =>
   error instanceof DiscordAPIError && error.code === RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged;

@@ -75,7 +75,7 @@ function audienceOf({ guildId, author }: Message): Audience {
   return { guildId, userId: author.id };
 }
 
-/** The member on whose behalf a message asks, and the place. */
+/** The author of a message as the actor of its command. */
 function actorOf(message: Message): Actor {
   return { userId: message.author.id, guildId: message.guildId, channelId: message.channelId };
 }
@@ -146,14 +146,14 @@ async function explainGroup(
 
 /** A message that begins like a command. */
 interface Recognised {
-  /** `undefined` when there is no such command, or none that is enabled here. */
+  /** `undefined` when there is no such command, or it is not enabled here. */
   readonly entry: Entry | undefined;
   readonly prefix: string;
   /** The first word after the prefix, in lower case. */
   readonly word: string;
   /** The index after the command's word in `content`. */
   readonly end: number;
-  /** The message, with an alias replaced by what it stands for. */
+  /** The text of the message, with an alias replaced by its text. */
   readonly content: string;
   /** A command run through an alias may do no more than the alias's creator may. */
   readonly atMost?: Tier;
@@ -174,7 +174,7 @@ function createRecogniser(parts: Dependencies, registry: Registry, made: GuildCo
     const start = skipSpace(content, afterPrefix);
     const end = skipWord(content, start);
     if (start === end) return undefined;
-    // A mention names this bot, whatever it replies to.
+    // A command that begins with a mention of this bot is for this bot, also in a reply to another one.
     if (!content.startsWith('<@') && isForAnotherBot(message, client.user.id)) return undefined;
     const word = content.slice(start, end).toLowerCase();
     const prefix = content.slice(0, afterPrefix);
@@ -190,7 +190,7 @@ function createRecogniser(parts: Dependencies, registry: Registry, made: GuildCo
   };
 }
 
-/** A command that can be typed there. */
+/** The command or group of that name, if it can be typed and is enabled in the guild. */
 export function entryCalled(
   { enabledIn }: Pick<Dependencies, 'enabledIn'>,
   registry: Registry,
@@ -202,7 +202,7 @@ export function entryCalled(
   return enabledIn(guildId, entry.owner.plugin) ? entry : undefined;
 }
 
-/** Bots of one server may share a prefix: a command in reply to a bot's message is for that bot. Webhooks are no bots. */
+/** Whether a command is meant for another bot with the same prefix: it replies to a message of that bot. Messages of webhooks do not count. */
 function isForAnotherBot({ reference, mentions, channel }: Message, ownId: string): boolean {
   const { repliedUser } = mentions;
   if (reference?.messageId === undefined || repliedUser?.bot !== true || repliedUser.id === ownId) return false;
@@ -286,7 +286,7 @@ function line({ name, description, info }: CommandEntry, prefix: string): string
   return `\`${`${prefix}${name} ${info.usage}`.trimEnd()}\` ${translated(description)}`;
 }
 
-/** A price, a CSS rule or another bot's `!!` is no mistyped command: names of commands have letters, and only the characters of names. */
+/** Matches words that may be mistyped commands: with a letter, and only characters of names. So a price, a CSS rule or another bot's `!!` does not match. */
 const LIKE_A_NAME = /^(?=.*\p{L})[\p{L}\p{N}_-]+$/u;
 
 const MINUTE_MS = 60_000;
@@ -300,9 +300,9 @@ type SuggestDependencies = Pick<
 >;
 
 /**
- * Says of a command whose plugin is switched off here that it is not available. Answers "did you mean" to one that does not exist, if it is one of Red's that
- * has another name here, or something near exists, and the member may use it there. Silent otherwise, since other bots may share the prefix. Also silent after
- * a mention and in direct messages, where the text is for `ai`.
+ * Answers commands that cannot be run. For a command whose plugin is switched off here, the answer is that it is not available. For an unknown command, the
+ * answer is "did you mean" if Red has a command of that name, or a similar name exists, and the member may use the suggested command. Otherwise no answer is
+ * sent, since other bots may share the prefix; and none after a mention and in direct messages, where the text is for `ai`.
  * @param isWanted whether suggestions are on in a guild
  */
 function createSuggester(
@@ -317,7 +317,7 @@ function createSuggester(
     members.take(`${channelId}/${author.id}`, PER_MEMBER) === undefined &&
     channels.take(channelId, PER_CHANNEL) === undefined;
 
-  /** The command or group that a full name begins with, as far as it is typed; what follows a command is what it is given. */
+  /** The command or group that a full name begins with; words after a command are its arguments. */
   const entryAt = (name: string): Entry | undefined => {
     const [first = '', ...others] = name.split(' ');
     let entry = registry.find(first);
@@ -359,7 +359,7 @@ function createSuggester(
     return undefined;
   };
 
-  /** A member who may switch the plugin on is told how. */
+  /** The answer about a plugin that is switched off; for a member who may switch it on, with the command. */
   const sentenceForOff = async (actor: Actor, plugin: string, { prefix }: Recognised, guildId: string) => {
     const remedy = entryAt('plugin enable');
     const leaves = remedy !== undefined && isOn(guildId, remedy) ? leavesOf(remedy) : [];

@@ -9,7 +9,7 @@ export interface Choice {
   readonly value: unknown;
 }
 
-/** One option of a command, as the parser, the slash menu and the help need it. Derived from its schema alone. */
+/** The description of one option for the parser, the slash menu and the help, derived from its schema alone. */
 export interface OptionSpec {
   readonly name: string;
   readonly description: string;
@@ -85,7 +85,7 @@ interface Unwrapped {
   readonly traits: OptionTraits;
 }
 
-/** Looks through `optional`, `default`, `nullable`, `catch`, `readonly`, `lazy`, pipes, transforms and preprocessing. */
+/** Removes `optional`, `default`, `nullable`, `catch`, `readonly`, `lazy`, pipes, transforms and preprocessing. */
 function unwrap(schema: z.core.$ZodType): Unwrapped {
   const layers: z.core.$ZodType[] = [schema];
   let next: z.core.$ZodType | undefined = schema;
@@ -186,7 +186,7 @@ function safe(bound: number | undefined): number | undefined {
   return bound === undefined || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? undefined : bound;
 }
 
-/** Choices are listed in the usage when they fit on a line. */
+/** The maximum length, in characters, with which choices are listed in the usage. */
 const SPELT_OUT = 40;
 
 /** `<required>`, `[optional=default]`, `<a|b|c>`. */
@@ -249,7 +249,7 @@ function inRange(type: string, { min, max }: Pick<OptionSpec, 'min' | 'max'>, sh
 }
 
 /**
- * The sentence about an issue unless the plugin's author provided one: zod prefers that to an error map.
+ * An error map of zod with sentences about issues. A sentence by the plugin's author takes precedence, as zod prefers it to an error map.
  * @example schema.safeParse(1, { error: wordsFor(spec, '1') }) // "`sides` must be at least 2; you gave `1`."
  */
 export function wordsFor(spec: OptionSpec, typed: string): (issue: z.core.$ZodRawIssue) => string {

@@ -1,6 +1,6 @@
 /**
  * Commands of Red-DiscordBot (one or two words, as typed), and their counterparts here: the first one that exists, is switched on and may be used is suggested.
- * Those that are called the same here are not listed.
+ * Commands with the same name here are not listed.
  * @see https://docs.discord.red/en/stable/cog_guides/core.html
  */
 const SAME_HERE: Readonly<Record<string, readonly string[]>> = {

@@ -71,7 +71,7 @@ export function createRegistry() {
       listed ??= [...roots];
       return listed;
     },
-    /** All commands, also those in groups; kept as `roots` are, since the list of a person's servers asks for it once for each of thousands. */
+    /** All commands, also those in groups. The array is kept like that of `roots`, since a list of a user's servers reads it for each of thousands. */
     leaves(): readonly CommandEntry[] {
       flat ??= [...roots].flatMap(leavesOf);
       return flat;
@@ -218,7 +218,7 @@ export interface CommandEntry extends EntryBase {
   /** Whether the audit records each use, even of a command for all members. */
   readonly audited: boolean;
   readonly withheld: boolean | Withheld;
-  /** Whether it only shows something, or what says so. */
+  /** Whether the command only reads, or a function of its arguments that returns this. */
   readonly reads: NonNullable<CommandDefinition['reads']>;
   /** Created by members of one guild: monitoring counts it under its plugin. */
   readonly isOfGuild?: boolean;
@@ -271,7 +271,7 @@ function refuse(kind: string, name: string, detail: string): never {
   throw new CinnabarError('CINNABAR_NAME_INVALID', { kind, name, detail });
 }
 
-/** @throws CINNABAR_NAME_INVALID unless Discord would take it as the name of a command or option */
+/** @throws CINNABAR_NAME_INVALID unless Discord accepts the name for a command or option */
 function checkName(kind: string, name: string, shown = name): void {
   if (!NAME.test(name)) refuse(kind, shown, 'use 1 to 32 letters, digits, `-` and `_`');
   if (name !== name.toLowerCase()) refuse(kind, shown, `use lower case: \`${name.toLowerCase()}\``);

@@ -41,8 +41,7 @@ const DM_FIELDS = {
 };
 
 /**
- * The permissions that Discord requires by default before it shows the command (admins of the guild can change this). The decision is made when the command is
- * used.
+ * The permissions without which Discord by default does not show the command; admins of the guild can change this. Access is decided when the command is used.
  */
 function guildFields({ tier, member }: AccessPolicy) {
   // A bot's owner who is not an administrator there can use the prefix or direct messages, where Discord hides nothing.
@@ -227,7 +226,7 @@ function countIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let sum = 0;
   let longest = 0;
-  // Without `Object.entries`: every start counts in thousands of objects.
+  // Without `Object.entries`, which is slower: every start measures thousands of objects.
   for (const key in value) {
     const item = get(value, key);
     if (key === 'description') longest = Math.max(longest, lengthOf(item));
@@ -299,7 +298,7 @@ function get(value: object, key: string): unknown {
   return Reflect.get(value, key);
 }
 
-/** Discord adds ids and defaults, and leaves out empty values; this form makes its list and ours comparable. */
+/** A form in which Discord's list and ours can be compared: Discord adds ids and defaults, and leaves out empty values. */
 const choice = z.object({ name: z.string(), value: z.union([z.string(), z.number()]) });
 
 const localizations = orElse(z.record(z.string(), z.string()), {});

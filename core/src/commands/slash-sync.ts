@@ -32,9 +32,9 @@ type Dependencies = Pick<
 
 /** The wanted content of one list. */
 interface Wanted {
-  /** A digest of the content; known once the state of earlier runs is read. */
+  /** A digest of the content. To be called after the state of earlier runs was read. */
   digest(): string;
-  /** Built when it is asked for: most starts need the digest only. */
+  /** Built at the first call: most starts need the digest only. */
   content(): Fitted;
 }
 
@@ -63,7 +63,7 @@ export function createSlashSync(
     warned.set(error.message, true);
     log.warn(error.message, { code: error.code });
   };
-  /** A guild that the bot left and joined again has a new list. */
+  /** When the bot joined a guild, in ms since 1970: a guild that it left and joined again has a new list. */
   const joinedAt = (guildId: string | null) =>
     (guildId === null ? undefined : client.guilds.cache.get(guildId)?.joinedTimestamp) ?? 0;
   const isSynced = (guildId: string | null) =>
@@ -119,7 +119,7 @@ export function createSlashSync(
   return {
     prepareSync(): void {
       wantedIn(null);
-      // The commands of a server without choices of its own, as most are.
+      // The list of a guild without a stored state, which most guilds are.
       wantedIn('');
     },
     async sync(guildId: string | null, isNew = false): Promise<void> {
@@ -130,7 +130,7 @@ export function createSlashSync(
       if (!client.isReady()) return;
       await synced.open();
       const changed = [null, ...client.guilds.cache.keys()].filter((guildId) => owns(guildId) && !isSynced(guildId));
-      // One write for all of them.
+      // Removes all of them with one write.
       if (changed.length > 1) await synced.forget(changed.map(nameOf)).catch(() => undefined);
       await Promise.all(changed.map(run));
       await synced.save();
@@ -148,8 +148,8 @@ const scopeOf = (guildId: string | null): SlashScope => (guildId === null ? 'dm'
 const isUnwritten = (error: unknown) => error instanceof CinnabarError && error.code === 'CINNABAR_STORAGE_WRITE';
 
 /**
- * Computes the wanted list: once for all guilds with the same enabled plugins, until a command is added or removed. Most of many thousand guilds share one state,
- * for which the plugins are looked at once.
+ * Computes the wanted list: once for all guilds with the same enabled plugins, until a command is added or removed. Most of many thousand guilds share one
+ * state object, for which the enabled plugins are determined once.
  * @param digestFrom see `createSyncedLists`
  */
 function createWanted(
@@ -178,7 +178,7 @@ function createWanted(
         fitted ??= fitCommands(commands, scope, languages.forDiscord());
         return fitted;
       };
-      // The English commands, the catalogues and the host's code decide on the rest.
+      // The content depends on nothing but the English commands, the catalogues and the host's code.
       const source = digestOf([HOST_VERSION, languages.digestForDiscord(), fitCommands(commands, scope).payloads]);
       found = {
         content,
@@ -222,7 +222,7 @@ type Listed = z.output<typeof listed>;
 /** One of Discord's lists of commands. */
 interface RemoteCommands {
   readonly chatInput: Listed;
-  /** Context menus and entry points: other programs own them, so they are kept. */
+  /** Context menus and entry points, which other programs own. They are kept. */
   readonly others: Listed;
 }
 
@@ -232,7 +232,7 @@ const WITH_LOCALIZATIONS = new URLSearchParams({ with_localizations: 'true' });
 /** `null` is the global list. */
 async function fetchCommands(client: Client<true>, guildId: string | null): Promise<RemoteCommands> {
   const found = listed.parse(await client.rest.get(routeOf(client, guildId), { query: WITH_LOCALIZATIONS }));
-  // A list may contain commands of the other kind: sending them back would create a second copy of each.
+  // The answer may contain commands of the other scope, global or guild. Sending them back would create a second copy of each.
   const all = found.filter(({ guild_id: of = null }) => of === guildId);
   const isChatInput = (one: Listed[number]) => one.type === ApplicationCommandType.ChatInput;
   return { chatInput: all.filter(isChatInput), others: all.filter((one) => !isChatInput(one)) };
@@ -293,7 +293,7 @@ export const syncedListsSchema = z.object({
       }),
     )
     .default([]),
-  /** The digests of lists, by digests of what they are built from: so a start without changes builds none. */
+  /** The digests of lists by the digests of their sources, so that a start without changes builds no list. */
   digests: z.record(z.string(), z.string()).default({}),
   /** The address of the Discord to which the lists belong. */
   api: z.string().optional(),
@@ -311,17 +311,17 @@ interface KnownList {
 }
 
 /**
- * Remembers the content of Discord's lists of slash commands, so that a start without changes makes no requests. A list is remembered only after it was read or
+ * Stores digests of Discord's lists of slash commands, so that a start without changes makes no requests. A digest is stored only after the list was read or
  * sent completely. Before a list changes, its entry is removed on the disk, so that the list is read again after a crash. Entries that were compared more than
  * a day before the start are checked again, too: another program may have changed Discord's list, or this folder may come from a backup.
- * @param document where it is kept; in memory alone when left out
+ * @param document the stored state; in memory alone when left out
  * @param api the address of Discord
  */
 function createSyncedLists(document: (() => SyncedListsDocument) | undefined, api: string, clock: Clock, log: Logger) {
   let opening: Promise<void> | undefined;
   const known = new Map<string, KnownList>();
-  /** As stored; of those, the ones that this run uses, and new ones. */
   let earlierDigests: Readonly<Record<string, string>> = {};
+  /** Those of `earlierDigests` that this run uses, and new ones: unused ones are not stored again. */
   const digests = new Map<string, string>();
   let changed = false;
   let writing: Promise<void> | undefined;
@@ -329,7 +329,7 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
   const read = async () => {
     try {
       const stored = await document?.().find();
-      // A local Discord starts empty, at another address.
+      // A local Discord has another address with each start, and begins without commands.
       if (stored === undefined || (stored.api ?? api) !== api) return;
       earlierDigests = stored.digests;
       for (const { digest, comparedAtMs: comparedAt, lists } of stored.groups) {
@@ -338,7 +338,7 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
         const fields = lists.split(' ');
         for (let index = 0; index < fields.length; index += 2) {
           const [list = '', joinedAt = ''] = [fields[index], fields[index + 1]];
-          // Values known by now are newer.
+          // Entries that are in memory already are newer.
           if (!known.has(list)) known.set(list, { digest, joinedAt: Number(joinedAt), comparedAt });
         }
       }
@@ -362,7 +362,7 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
       api,
     });
   };
-  /** Shares a write that has not begun. */
+  /** Writes the state. Calls during a write share one write after it. */
   const flush = async (): Promise<void> => {
     const before = writing;
     await before?.catch(() => undefined);
@@ -381,7 +381,7 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
       opening ??= read();
       return opening;
     },
-    /** The digest of a list, from a digest of what it is built from; it is built only when no earlier run has. */
+    /** The digest of a list, by the digest of its source. Calls `build` only when no stored digest exists. */
     digestFrom(source: string, build: () => string): string {
       const known = digests.get(source) ?? earlierDigests[source];
       const digest = known ?? build();
@@ -393,7 +393,7 @@ function createSyncedLists(document: (() => SyncedListsDocument) | undefined, ap
       const before = known.get(list);
       return before?.digest === digest && before.joinedAt === joinedAt;
     },
-    /** Resolves when it is on the disk. @throws CINNABAR_STORAGE_WRITE */
+    /** Removes the entries of lists, and resolves when this is on the disk. @throws CINNABAR_STORAGE_WRITE */
     async forget(lists: readonly string[]): Promise<void> {
       const gone = lists.filter((list) => known.delete(list));
       if (gone.length > 0) await flush();
@@ -439,10 +439,10 @@ const SPANS = [
   { name: 'slash-burst', lastsMs: 10 * BURST * PAUSE_MS, left: BURST },
   { name: 'slash-pace', lastsMs: 5 * PAUSE_MS, left: 5 },
 ] as const;
-/** The database is unreachable. */
+/** Pause while the database is unreachable. */
 const RETRY_MS = 1_000;
 
-/** Like `createPace`, for all hosts of a cluster together. */
+/** Like `createSlashPace`, for all hosts of a cluster together. */
 export function createSharedSlashPace(limits: Pick<SharedLimits, 'take'>, clock: Clock, log: Logger): SlashPace {
   /** The time until which a span is used up, so that it is not requested in vain. */
   const emptyUntil = new Map<string, number>();
