@@ -118,7 +118,7 @@ export interface OwnerState {
   update(change: (draft: OwnerChoices) => OwnerChoices): Promise<OwnerChoices>;
 }
 
-/** Whether a plugin is enabled somewhere: a synchronous look-up, `true` for a direct message unless the plugin is off by default. */
+/** Whether a plugin is enabled in a guild: a synchronous look-up. `null`: in direct messages, where a plugin is enabled unless it is off by default. */
 export type EnabledIn = (guildId: string | null, plugin: Plugin) => boolean;
 
 /** Runs plugin code and catches everything that it throws. */
@@ -127,7 +127,7 @@ export interface Boundary {
    * Runs `task` for `owner`. Errors are logged and, unless Discord itself failed, counted: 10 of one plugin in a guild within a minute suspend
    * its listeners there for a minute.
    * Synchronous tasks cost no promise. Resolves or returns when the task has ended, never rejects.
-   * @param following it directly follows the last one, so the clock need not be read again
+   * @param following the task directly follows the previous one, so the clock need not be read again
    */
   run(
     owner: Owner,
@@ -136,7 +136,7 @@ export interface Boundary {
     task: () => unknown,
     following?: boolean,
   ): void | Promise<void>;
-  /** Like `run`, for work whose result matters: counted as in flight, errors are thrown to the caller. */
+  /** Like `run`, for work whose result the caller needs: counted as in flight, rejects with the task's error. */
   track<T>(owner: Owner, task: () => Promise<T>): Promise<T>;
   /** Suspends the plugin's listeners everywhere for a minute. */
   suspend(plugin: string): void;
@@ -166,7 +166,7 @@ export interface CommandService extends Commands {
   command(owner: Owner, definition: CommandDefinition): Disposer;
   group(owner: Owner, definition: GroupDefinition): Disposer;
   guildCommands(owner: Owner, made: GuildCommands): Disposer;
-  /** @param decide how it is decided, instead of by `Access.decide` */
+  /** @param decide used instead of `Access.decide` */
   explain(actor: Actor, name: string, decide?: Access['decide']): Promise<readonly ExplainedCommand[]>;
   /** Every registered command by full name, whatever its access. */
   all(): readonly CommandInfo[];
@@ -174,7 +174,7 @@ export interface CommandService extends Commands {
   onMessage(message: Message): boolean;
   /** Chat-input commands and autocomplete. `true` when it was for a command. */
   onInteraction(interaction: Interaction): boolean;
-  /** Does the part of `syncAll` that needs no connection; the rest is done sooner then. */
+  /** Does the part of `syncAll` that needs no connection, to shorten the rest. */
   prepareSync(): void;
   /**
    * Synchronises Discord's list for one guild (or for DMs: `null`). Concurrent calls for one guild are coalesced.
@@ -195,7 +195,7 @@ export interface ComponentService {
 export interface ToolService extends Tools {
   tool(owner: Owner, definition: ToolDefinition): Disposer;
   intercept(owner: Owner, interceptor: Interceptor): Disposer;
-  /** Where a request takes effect; `undefined`: where its actor is, or nowhere, since it is no valid call. @throws whatever the tool's `place` throws */
+  /** The place where a request takes effect; `undefined`: the actor's place, or none for an invalid call. @throws whatever the tool's `place` throws */
   placeOf(request: Pick<ToolRequest, 'name' | 'arguments' | 'actor'>): Promise<Place | undefined>;
   readonly ledger: Ledger;
   /** The calls that a member asked for. */
@@ -225,11 +225,11 @@ export interface ServiceRegistry {
 export interface PluginStorage {
   readonly settings: object;
   readonly collections: object;
-  /** Calls back after each change of its settings that is saved. @returns ends that */
+  /** Calls the listener after each change of the plugin's settings is saved. @returns a function that removes the listener */
   onChange(listener: (change: SettingsChange) => unknown): () => void;
 }
 export interface CatalogService extends SettingsCatalog {
-  /** Why a plugin refuses a value of its guild settings that its schema accepts. */
+  /** The reason why a plugin's own check refuses a value of its guild settings; `undefined` when it accepts the value, or has no check. */
   refusalOf(plugin: string, key: string, value: unknown, actor: Actor): Promise<string | undefined>;
 }
 export interface StorageService {
@@ -240,7 +240,7 @@ export interface StorageService {
   /** Releases a version that has stopped: its settings are no longer listed. */
   close(plugin: Plugin): void;
   /**
-   * A collection of the host's own, kept beside the plugins'.
+   * A collection of the host, stored beside those of plugins.
    * @param watched for which documents `watch` reports changes by other processes; by default those that `entries` lists
    */
   collection<S extends z.ZodObject>(
@@ -263,8 +263,8 @@ export interface StorageService {
   /** Removes everything that a plugin has stored, with every copy. The plugin must not run. */
   eraseAll(plugin: string): Promise<void>;
   /**
-   * Calls the listener after a time in which changes by other processes could not be received: removals may have been missed. @returns a function that stops
-   * this
+   * Calls the listener after a time in which changes by other processes could not be received: removals may have been missed.
+   * @returns a function that removes the listener
    */
   onGap(listener: () => void): () => void;
   /** Waits for pending writes. */
@@ -286,7 +286,7 @@ export interface Basics {
 export interface AccessService extends Access {
   /** Whether `ignores` can be true for anyone in a guild: called with every message. */
   mayIgnore(guildId: string | null): boolean;
-  /** Whether Discord sends every change of members; otherwise it is asked for each call. */
+  /** Whether Discord sends every change of members; otherwise members are requested for each call. */
   membershipsAreLive(): boolean;
   /** Like `decide`, but members may be a minute old: for a list of names, each of which is decided about again when it is opened. */
   decideListed(actor: Actor, subject: AccessRequest): Promise<Decision>;

@@ -279,13 +279,13 @@ export function createHost(options: HostOptions): Host {
   };
   /** Answers requests of other processes of the cluster. */
   const answerOthers = async ({ channel }: Assignment) => {
-    // Answers from here on, even if nothing in this process uses it.
+    // Resolving the doctor registers its answers to other processes.
     container.resolve(KEYS.doctor);
     await channel.open();
   };
   const lockOwnData = async (): Promise<DataLock> => {
     const taken = await onData(() =>
-      // In the machine's time, which other processes use: a local Discord's clock may be stopped or ahead.
+      // The machine's clock, as in other processes: a local Discord's clock may be stopped or ahead.
       lockData(config.dataDir, createSystemClock(), {
         onWait: (sentence) => log.warn(sentence),
         onLost: (error) => diskWatch.failed(error, config.dataDir),
@@ -295,7 +295,7 @@ export function createHost(options: HostOptions): Host {
       assertGoing();
       throw error;
     });
-    // A stop that came meanwhile had nothing to release.
+    // A stop that began meanwhile found no lock to release.
     if (stopping !== undefined) taken.release();
     assertGoing();
     return taken;

@@ -47,13 +47,12 @@ const disabled = () => t('This does not work here at the moment: the plugin behi
 export function createComponents(parts: ComponentServices): ComponentService {
   const registered = new Map<string, Registered>();
 
-  /** In the language of the member. */
-  const inTheirs = <T>({ guildId, user, locale }: ComponentInteraction, task: () => T | Promise<T>) =>
+  const inLanguageOfMember = <T>({ guildId, user, locale }: ComponentInteraction, task: () => T | Promise<T>) =>
     parts.languages.serve({ guildId, userId: user.id }, locale, task);
 
   const tell = async (interaction: ComponentInteraction, sentence: () => string) => {
     try {
-      await inTheirs(interaction, () => notice(interaction, sentence()));
+      await inLanguageOfMember(interaction, () => notice(interaction, sentence()));
     } catch (error) {
       parts.log.warn('a stale component could not be answered', { customId: interaction.customId, error });
     }
@@ -81,7 +80,7 @@ export function createComponents(parts: ComponentServices): ComponentService {
         const { owner, definition } = entry;
         void parts.boundary.run(owner, interaction.guildId, `component ${definition.name}`, () =>
           parts.claims.run(claimed(interaction), () =>
-            inTheirs(interaction, () => runComponent(parts, owner, definition, interaction, id.args)),
+            inLanguageOfMember(interaction, () => runComponent(parts, owner, definition, interaction, id.args)),
           ),
         );
       }
@@ -163,7 +162,7 @@ async function runComponent(
   }
 }
 
-/** The use of a component, as the audit names it: `button "Leave it"`, `form settings`. */
+/** The use of a component in the words of the audit: `button "Leave it"`, `form settings`. */
 function actOf(interaction: ComponentInteraction, name: string): string {
   if (interaction.isModalSubmit()) return `form ${name}`;
   if (!interaction.isButton()) return `menu ${name}: ${interaction.values.join(', ')}`;

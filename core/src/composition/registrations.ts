@@ -389,7 +389,7 @@ function registerSurfaces(service: Register): void {
     log: get(KEYS.logs).logger(component),
   });
   service(KEYS.access, (get) => {
-    // The plugin manager needs this service for its own construction.
+    // Resolved at the first call: the plugin manager needs this service for its own construction.
     let plugins: PluginManager | undefined;
     return createAccess({
       ...basics(get, 'access'),

@@ -300,7 +300,7 @@ async function readText({ path, source }: ConfigSource): Promise<string> {
  */
 export type WatchFolder = (folder: string, onChange: () => void) => (() => void) | undefined;
 
-/** Uses notifications of the operating system. They keep no process alive; where there are none (some network drives), a check at each use finds changes. */
+/** Uses notifications of the operating system, which do not keep the process alive. Without them (some network drives), a check at each use finds changes. */
 export const watchFolder: WatchFolder = (folder, onChange) => {
   try {
     const watcher = watch(folder, { persistent: false }, onChange);

@@ -24,7 +24,7 @@ import type { Redactor } from '../observability/log-entry.js';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface SecretsService extends Secrets {
-  /** Reads the stored values. A file that cannot be used is put aside, and the owner is told. */
+  /** Reads the stored values. A file that cannot be used is put aside, and the owner gets a notice. */
   open(): Promise<void>;
   /** The environment for plugins: the process's variables, and stored values for variables that it does not set. */
   environment(): Environment;
@@ -107,7 +107,7 @@ export function createSecrets(options: SecretsOptions): SecretsService {
     return outcomes;
   };
 
-  /** Reads the changes of another process. */
+  /** Reads the values that another process has changed, and reloads the plugins that use them. */
   const follow = async () => {
     try {
       const before = values;
@@ -171,7 +171,7 @@ export function createSecrets(options: SecretsOptions): SecretsService {
   };
 }
 
-/** By the JSON Schema, which does not depend on the plugin's copy of zod. */
+/** Read from the JSON Schema, which does not depend on the plugin's copy of zod. */
 function secretNamesIn(env: EnvSchema): readonly string[] {
   return Object.entries(env.shape).flatMap(([name, schema]) =>
     z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }).secret === true ? [name] : [],
@@ -188,7 +188,7 @@ type SecretValues = Readonly<Record<string, string>>;
 export interface SecretStore {
   /** The stored values, and whether something could not be read. */
   read(): Promise<{ readonly values: SecretValues; readonly isDamaged: boolean }>;
-  /** Sets a value, or removes it. Returns all that are then stored. */
+  /** Sets a value, or removes it when it is `undefined`. Returns all values that are then stored. */
   change(name: string, value: string | undefined): Promise<SecretValues>;
   /** Called when another process may have changed a value. */
   follow?(listener: () => void): void;
@@ -196,7 +196,7 @@ export interface SecretStore {
 
 const storedSchema = z.object({ version: z.literal(1), values: z.record(z.string(), z.string().min(1)) });
 
-/** In a file that only the user of the process can read. A file that cannot be used is put aside. */
+/** Stores secrets in a file that only the user of the process can read. A file that cannot be used is put aside. */
 export function createSecretFile(file: string): SecretStore {
   let values: SecretValues = {};
   return {
@@ -238,7 +238,8 @@ function storedIn(text: string): SecretValues | undefined {
 export const encryptedSecret = z.object({ encrypted: z.string() });
 
 /**
- * In the bot's storage, for all processes that serve it, encrypted with a shared key. Values that were encrypted with another key are kept, but cannot be read.
+ * Stores secrets in the bot's storage, encrypted with a key that all its processes share. Values that were encrypted with another key are kept, but cannot be
+ * read.
  */
 export function createSharedSecrets(options: {
   readonly documents: Collection<z.output<typeof encryptedSecret>, 'global'>;
@@ -288,7 +289,7 @@ function encrypt(key: Buffer, name: string, value: string): string {
   return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64');
 }
 
-/** `undefined` when it was encrypted with another key, or modified. */
+/** `undefined` when the value was encrypted with another key, or modified. */
 function decrypt(key: Buffer, name: string, encrypted: string): string | undefined {
   const bytes = Buffer.from(encrypted, 'base64');
   const tag = bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);

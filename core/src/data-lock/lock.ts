@@ -178,7 +178,7 @@ function removeAbandoned(path: string, text: string): boolean {
     // Another process was faster.
     return false;
   }
-  // Between the check and the move, a third process may have placed its lock there: that one is restored.
+  // Between the check and the move, a third process may have created its lock: that lock is restored.
   const isOther = textOf(aside) !== text;
   if (isOther) linkSync(aside, path);
   rmSync(aside, { force: true });
@@ -214,7 +214,7 @@ function inUse(dataDir: string, holder: string): CinnabarError {
   return new CinnabarError('CINNABAR_DATA_IN_USE', { folder: dataDir, holder });
 }
 
-/** As an error of the disk, so that it is reported like one. */
+/** The loss of the lock as an error with the `code` and `path` of a disk error, so that it is reported like one. */
 function lost(path: string, found: string | undefined): Error {
   const isGone = found === undefined;
   const error = new Error(isGone ? 'the lock of this process was removed' : 'the lock is not this process’s any more');
@@ -254,7 +254,7 @@ function readHolder(text: string): Holder | undefined {
 
 /**
  * Whether a holder still runs; `unknown` when that cannot be seen from here: another machine, or another container, perhaps an earlier run of this one. This
- * process itself does not count: it knows which locks it holds.
+ * process itself does not count: the locks that it holds are in `held`.
  * @param touchedAt its last sign of life
  */
 function stateOf(holder: Holder | undefined, touchedAt: number): 'running' | 'gone' | 'unknown' {
@@ -322,7 +322,7 @@ const ANSWER_MS = 2_000;
 /**
  * Claims the name that belongs to a folder by a socket that is not a file: an abstract socket on Linux, a named pipe on Windows. Other systems have neither,
  * and nothing is claimed.
- * @param self what other processes that try get to read
+ * @param self the text that other processes read when they fail to claim the name
  * @param namespace of the process's container: one that shares the network of another has the same names, but other data in a folder with that path
  */
 export async function claimName(folder: string, self: string, namespace = ''): Promise<NameClaim> {

@@ -15,7 +15,7 @@ import { askOtherProcesses, askProcesses, type ProcessAnswer } from '../cluster/
 import type { LanguageService } from '../languages/languages.js';
 import { CHECK_LIMIT_MS, type FindingScope, type ScopedFinding } from './all-checks.js';
 
-/** Leaves a process the time limit of its checks. */
+/** Longer than the time limit of the checks in each process. */
 const DEADLINE_MS = CHECK_LIMIT_MS + 3_000;
 /** The scopes that each process checks for itself. */
 const OF_PROCESS: readonly FindingScope[] = ['process', 'plugin'];
@@ -62,7 +62,7 @@ export function shareDoctor(
     async examine() {
       const [findings, others] = await Promise.all([
         examine(),
-        // When the others are not known, the check of the database has a finding.
+        // When the other processes cannot be listed, the check of the database reports why.
         askOtherProcesses(assignment, EXAMINE, { locale: currentLocale() }, { deadlineMs: DEADLINE_MS }, log),
       ]);
       return findingsOfAll({ process, findings }, others);
@@ -70,7 +70,7 @@ export function shareDoctor(
   };
 }
 
-/** Has processes examine themselves, for one who is none of them. Never rejects. */
+/** Requests the findings of processes, from outside of the cluster. Never rejects. */
 export const examineProcesses = (
   ask: ClusterChannel['ask'],
   status: ClusterStatus,

@@ -21,7 +21,7 @@ interface CheckedPlugin {
 interface CheckedDiscord {
   readonly config: Pick<HostConfig, 'token' | 'discordApi'>;
   readonly clock: Pick<Clock, 'now'>;
-  /** The intents that are requested. */
+  /** The intents that the bot requests. */
   readonly intents: () => readonly GatewayIntentsString[];
   readonly plugins: () => readonly CheckedPlugin[];
 }

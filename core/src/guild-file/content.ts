@@ -50,7 +50,7 @@ export type GuildContent = z.output<typeof contentSchema>;
 /** The services for reading and writing a file. */
 export interface FileContext {
   readonly guildId: string;
-  /** `undefined` while Discord cannot be asked. */
+  /** `undefined` while Discord cannot be reached. */
   readonly directory: GuildDirectory | undefined;
   /** Whether the file is for any guild. */
   readonly isTemplate: boolean;
@@ -103,7 +103,7 @@ const MOST_PROBLEMS = 10;
 /** Finding the line of a key reads all keys around it. */
 const MOST_FOUND = 100;
 
-/** The guild that a file says it is for. @throws UserError when it names none, or is not YAML */
+/** The guild that a file names as its own. @throws UserError when it names none, or is not YAML */
 export function guildOfFile(yaml: string): string {
   const reading = readYaml(yaml, { maxBytes: MAX_BYTES });
   if (!reading.ok) throw unreadable(reading);
@@ -115,7 +115,7 @@ export function guildOfFile(yaml: string): string {
 const unreadable = ({ line, problem }: { readonly line: number; readonly problem: string }) =>
   new UserError(t('The file cannot be read: line {line}: {problem}.', { line, problem }));
 
-/** Adds a problem at a place of the file. */
+/** Called with a problem and its place in the file. */
 export type Wrong = (path: readonly PropertyKey[], problem: string) => void;
 
 /**

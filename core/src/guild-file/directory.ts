@@ -40,7 +40,7 @@ export function directoryOf(client: Client, guildId: string): GuildDirectory | u
   };
 }
 
-/** The guild of a channel or role; `null` for a channel without one, `undefined` when the bot does not know it. */
+/** The guild of a channel or role; `null` for a channel without one, `undefined` when it is not in the cache. */
 export function guildOf(client: Client, kind: 'channel' | 'role', id: string): string | null | undefined {
   if (kind === 'role') return client.guilds.cache.find(({ roles }) => roles.cache.has(id))?.id;
   const channel = client.channels.cache.get(id);
@@ -105,7 +105,7 @@ export function nameIn(directory: GuildDirectory | undefined, id: string): strin
   return directory?.roles.find((one) => one.id === id)?.name ?? directory?.memberName(id);
 }
 
-/** Finds by id, mention or name. An id is accepted as it is, since its target may be deleted. */
+/** Finds a role or channel by id, mention or name. An id is accepted without a check, since its target may be deleted. */
 export function findIn(
   directory: GuildDirectory | undefined,
   kind: NamedKind,

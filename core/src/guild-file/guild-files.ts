@@ -53,7 +53,7 @@ interface GuildFileDependencies {
   readonly onByDefault: (manifest: Manifest) => boolean;
   /** The names of the guild's roles and channels; `undefined` while they are not known. */
   readonly directory: (guildId: string) => Promise<GuildDirectory | undefined>;
-  /** Why a plugin refuses a value of its guild settings that its schema accepts. */
+  /** The reason why a plugin's own check refuses a value of its guild settings; `undefined` when it accepts the value. */
   readonly refusalOf: (plugin: string, key: string, value: unknown, actor: Actor) => Promise<string | undefined>;
   readonly configuration: Pick<Configuration, 'layers'>;
   readonly audit: AuditLog;
@@ -183,7 +183,7 @@ export function createGuildFiles(parts: GuildFileDependencies): GuildFileService
   };
 
   /** Reverts after a failed write. @throws UserError when that fails too: the file is then completed later, once writing is possible again */
-  const takeBack = async (
+  const revert = async (
     context: FileContext,
     { before, previous }: { readonly before: GuildContent; readonly previous: GuildContent | undefined },
     places: ReadonlySet<string>,
@@ -225,16 +225,16 @@ export function createGuildFiles(parts: GuildFileDependencies): GuildFileService
       await document.set({ pending: { next, before }, previous });
       // Other changes may have been made while this ran.
       if (!(await isAsPlanned())) {
-        await takeBack(context, { before: {}, previous }, places);
+        await revert(context, { before: {}, previous }, places);
         throw changedMeanwhile();
       }
       try {
         await write(context, next, places);
       } catch (error) {
-        await takeBack(context, { before, previous }, places);
+        await revert(context, { before, previous }, places);
         throw error;
       }
-      // It is applied by now; the pending entry is completed the next time, which changes nothing.
+      // The file has been applied. When this write fails, the pending entry is applied again later, which changes nothing.
       await document
         .set({ previous: before })
         .catch((error: unknown) => log.warn('a file was applied, but not recorded as such', { guildId, error }));
@@ -388,7 +388,7 @@ function everything({ opened, directory }: FileContext): GuildContent {
   };
 }
 
-/** Far more than there are tools; the tools of plugins that are not loaded count, too. */
+/** Far more than the number of tools. Policies for tools of plugins that are not loaded are allowed, too. */
 const MOST_TOOLS = 1_000;
 
 function checkLimits({ rules = [], roles = { mod: [], admin: [] }, tools = {} }: GuildContent, wrong: Wrong): void {
@@ -436,7 +436,7 @@ function changesOf(guildId: string, before: GuildContent, next: GuildContent): r
 
 const union = (a: object, b: object): readonly string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])];
 
-/** State that must be known before plugins are switched off. */
+/** What an admin should read before plugins are switched off: the note of each of these plugins. */
 function notesOn(
   before: GuildContent,
   next: GuildContent,

@@ -44,7 +44,7 @@ export interface IdentityService extends Identities {
 
 interface IdentityDependencies {
   readonly documents: Collection<z.output<typeof identitySchema>, 'global'>;
-  /** Called when removals may have been missed; without it nothing is missed. */
+  /** Registers a listener for times in which removals may have been missed; left out where none can be missed. */
   readonly onGap?: (listener: () => unknown) => unknown;
   /** Whether a plugin runs, and is switched on in the guild. */
   readonly isOn: (guildId: string | null, plugin: string) => Promise<boolean>;
@@ -162,7 +162,7 @@ export function createIdentities({ documents, onGap, isOn, log }: IdentityDepend
           await changes.run(id, async () => {
             const identity = known.get(id);
             const grants = identity?.grants.filter((one) => one.userId !== userId) ?? [];
-            // Its id may contain the id of the person whose agent it was.
+            // An identity without grants is deleted, too: its id may contain the id of its user.
             await (identity === undefined || grants.length === 0
               ? erase(known, id)
               : write(known, { ...identity, grants }));
@@ -236,7 +236,7 @@ export function createPlaceResolver({ identities, client }: Pick<AccessDependenc
 
   const within = (grant: IdentityGrant, name: string, actor: Actor, at: Place): ResolvedPlace | DecisionReason => {
     if (has(name)(grant) && reaches(grant, at)) return resolve(grant.userId, at, true);
-    // The identity knows the place in which it is.
+    // The identity is in this place, so the refusal may reveal that the place exists.
     return isSamePlace(actor, at) ? notLetInHere() : outOfReach();
   };
 

@@ -17,7 +17,7 @@ import { Locale } from 'discord.js';
 import type { IntlMessageFormat } from 'intl-messageformat';
 import { LRUCache } from 'lru-cache';
 
-/** The languages of the host, as its own services use them. */
+/** The languages, with what only the host's services use. */
 export interface LanguageService extends Languages {
   /** The catalogue for a Discord locale (`de`, `en-US`); `undefined` for English, and for languages without one. */
   find(locale: string): Language | undefined;

@@ -39,7 +39,9 @@ export function createResponders({ enabledIn, boundary, clock, pluginsIdle }: Re
     return entry !== undefined && usable(actor.guildId, entry) ? entry : undefined;
   };
 
-  /** During a reload the responder is missing for a moment: wait for it. `false` when plugins were still changing at the end. */
+  /**
+   * Waits until no plugin is changing: during a reload the responder is missing. `false` when plugins were still changing after 5 s, or the turn was aborted.
+   */
   const changesOver = async ({ signal }: Turn): Promise<boolean> => {
     const deadline = createDeadline(clock, RETURN_WITHIN_MS, [signal]);
     try {
@@ -127,7 +129,7 @@ function assertFree(existing: Registered | undefined, name: string): void {
 const MESSAGES = 1_000;
 const OF_ONE = 8;
 
-/** Remembers the decisions about the latest messages. */
+/** Keeps the decisions about the latest messages in memory. */
 export function createMessageDecisions(): MessageDecisions {
   const noted = new LRUCache<string, readonly MessageDecision[]>({ max: MESSAGES });
   return {
