@@ -23,12 +23,12 @@ interface AttemptContext {
   readonly bounds: Bounds;
   readonly log: Logger;
   readonly bodies: RequestBodies | undefined;
-  /** Before anything is sent. */
+  /** Called before anything is sent. */
   onStart(mode: Mode): void;
   readonly onText: ((piece: string) => void) | undefined;
 }
 
-/** One attempt within its time limit. A parameter that the model refuses is left out and the request repeated at once. */
+/** One attempt within its time limit. When the model refuses a parameter, the request is repeated at once without it. */
 export async function attemptOnce(candidate: Candidate, request: LlmRequest, parts: AttemptContext): Promise<Attempt> {
   const { setup, learned, bounds, log } = parts;
   const end = await within(bounds, async (signal) => {
@@ -58,7 +58,7 @@ export function interrupted(why: Interruption, { timeoutMs }: Bounds): Attempt<n
   return { ok: false, failure: why === 'cancelled' ? CANCELLED : timedOut(timeoutMs) };
 }
 
-/** With less time than this, a model that does not answer does not count as failing. */
+/** With less time than this, a time-out does not count as a failure of the model. */
 const CONCLUSIVE_MS = 10_000;
 
 /** Limits an attempt by its own time limit, and by the deadline of the whole request. */
@@ -66,7 +66,7 @@ export function boundsUntil(deadlineAt: number, { clock, timeoutMs, signals }: B
   return { clock, timeoutMs: Math.max(0, Math.min(timeoutMs, deadlineAt - clock.now())), signals };
 }
 
-/** A deadline that left hardly any time says nothing about the model. */
+/** Marks a time-out as inconclusive when the deadline left the model too little time to answer. */
 export function judged<R>(attempt: Attempt<R>, { timeoutMs }: Bounds, given: Bounds): Attempt<R> {
   if (attempt.ok || attempt.failure.code !== 'CINNABAR_LLM_TIMEOUT') return attempt;
   if (given.timeoutMs >= Math.min(timeoutMs, CONCLUSIVE_MS)) return attempt;
@@ -93,15 +93,15 @@ function timedOut(timeoutMs: number): Failure {
   return { code: 'CINNABAR_LLM_TIMEOUT', params: { seconds: Math.round(timeoutMs / 100) / 10 }, retry: true };
 }
 
-/** A provider that requests a longer delay than this is not waited for. */
+/** Longest delay requested by a provider that is waited for. */
 const LONGEST_WAIT_MS = 60_000;
 
 interface RetryRules {
-  /** How often a failed attempt is repeated. */
+  /** Maximum number of repetitions of a failed attempt. */
   readonly retries: number;
-  /** The same before each repetition; longer only where the provider asks for it. */
+  /** Delay before each repetition; longer only when the provider asks for it. */
   readonly retryDelayMs: number;
-  /** No repetition starts that would have to wait beyond this time. */
+  /** A repetition whose delay would end after this time is not started. */
   readonly deadlineAt: number;
   readonly clock: Clock;
   readonly signals: readonly AbortSignal[];
@@ -144,7 +144,7 @@ type Bounded<T> = { readonly done: true; readonly value: T } | { readonly done: 
 interface Bounds {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Any of them cancels. */
+  /** The task is cancelled when any of them aborts. */
   readonly signals: readonly AbortSignal[];
 }
 
@@ -167,19 +167,19 @@ export async function within<T>(
   }
 }
 
-/** The present configuration of requests: read for each one, so that a changed setting applies from the next request on. */
+/** The current configuration of requests: read for each request, so that a changed setting applies to the next one. */
 export interface Setup {
   readonly settings: GlobalSettings;
   readonly routes: Routes;
   readonly providerFor: (connection: Connection) => Provider;
 }
 
-/** A model that could answer a request, and everything known about it. */
+/** A model that could answer a request, with its vendor and traits. */
 export interface Candidate {
   readonly vendor: Vendor;
   readonly provider: Provider;
   readonly model: string;
-  /** Unique to model and vendor: the key of what was learned. */
+  /** Unique for model and vendor: the key in `Learned`. */
   readonly name: string;
   readonly traits: ModelTraits;
 }
@@ -200,7 +200,7 @@ export function candidateFor(
   return { vendor, provider, model, name, traits: { ...traits, modes: modes.length === 0 ? ['chat'] : modes } };
 }
 
-/** Why prefill is not possible for a request that asks for it; `undefined` when it is, or was not asked for. */
+/** Why prefill mode is not possible for a request that asks for it; `undefined` when it is possible, or not requested. */
 function whyChat(request: LlmRequest, { traits, name }: Candidate, learned: Learned): string | undefined {
   if (request.mode !== 'prefill') return undefined;
   if (request.output !== undefined) return 'structured output needs chat';
@@ -262,19 +262,19 @@ export function planCall(
   };
 }
 
-/** A parameter that a model always refuses is tried once. */
+/** A parameter that a model always refuses. It is sent once, and left out from then on. */
 export type Refusal = 'temperature' | 'topP' | 'sampling' | 'prefill' | 'assistantImages' | 'forcedTool';
 
-/** Facts about models that were learned by trying. */
+/** Facts about models that earlier requests have shown. */
 export interface Learned {
   refuses(model: string, what: Refusal): boolean;
   /** @returns whether that is new */
   learn(model: string, what: Refusal): boolean;
-  /** Reports once for each model and reason that prefill was replaced by chat. */
+  /** Logs once for each model and reason that prefill was replaced by chat. */
   noteChat(log: Logger, model: string, reason: string): void;
 }
 
-/** @remarks models are named with their vendor: `anthropic:claude-sonnet-5` */
+/** @remarks keys contain the vendor: `anthropic:claude-sonnet-5` */
 export function createLearned(): Learned {
   const known = new Set<string>();
   const isNews = (key: string) => {

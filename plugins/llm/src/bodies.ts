@@ -14,16 +14,16 @@ interface KeptBody {
 
 /** Shows whole requests to models: in the log at level trace and, when the owner enables it, the last ones in memory. Secrets are removed. */
 export interface Bodies {
-  /** A request begins. Its attempts are shown until the next `clear`, including pending ones. */
+  /** Starts the record of a request. Its attempts are recorded until the next `clear`, including pending ones. */
   begin(): RequestBodies;
-  /** The newest first. */
+  /** The recorded bodies, newest first. */
   readonly kept: readonly KeptBody[];
   clear(): void;
 }
 
 /** For one request, over all its attempts and models. */
 export interface RequestBodies {
-  /** An attempt is about to be sent. Call the returned function with the response. Never throws. */
+  /** Call it before an attempt is sent, and the returned function with the response. Never throws. */
   sending(provider: Provider, call: ProviderCall, keep: boolean): Promise<(attempt: Attempt) => void>;
 }
 

@@ -7,15 +7,15 @@ import type { Vendor } from './vendors.js';
 /** One breaker for each model at each vendor, address and key: a fault of one model or key does not block the others. */
 export interface Breakers {
   for(vendor: Server, model: string): Breaker;
-  /** For status lines: `answers`, or the models that do not. */
+  /** For status lines: `answers`, or the models that do not answer. */
   stateOf(vendor: Server): string;
-  /** Every model that was used so far. */
+  /** Every model that was used in this process. */
   list(): readonly { readonly vendor: string; readonly model: string; readonly breaker: Breaker }[];
 }
 
 type Server = Pick<Vendor, 'name' | 'source'>;
 
-/** More models than are in use: older ones belong to previous settings. */
+/** More models than are in use: the oldest belong to previous settings. */
 const MOST_KEPT = 500;
 
 interface Kept {
@@ -32,7 +32,7 @@ export function createBreakers(
   onOpen: (vendor: string, model: string) => void = () => undefined,
 ): Breakers {
   const breakers = new LRUCache<string, Kept>({ max: MOST_KEPT });
-  // Another address is another server, another key another account. Keys are kept in memory here, as in the provider.
+  // Another address is another server, and another key another account. The string contains keys, and stays in memory.
   const placeOf = ({ name, source }: Server) => `${name} ${JSON.stringify(source)}`;
   return {
     for(vendor, model) {
@@ -61,15 +61,15 @@ const PAUSE_MS = 30_000;
 interface Breaker {
   /** For status lines: `answers`, or the problem. */
   readonly state: string;
-  /** Whether it refuses requests, except a probe. */
+  /** Whether it is open, and admits only a probe. */
   readonly isOpen: boolean;
-  /** Whether it would block a request now. */
+  /** Whether it would block a request at the moment. */
   readonly refuses: boolean;
   run<R>(attempt: () => Promise<Attempt<R>>): Promise<Attempt<R>>;
 }
 
 /**
- * A vendor that answers, even with a refusal or a rate limit, is not failing.
+ * A circuit breaker for a model. A response of the vendor, even a refusal or a rate limit, does not count as a failure.
  * @param onOpen called each time when it opens, also after a failed probe
  */
 export function createBreaker(

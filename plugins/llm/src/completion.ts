@@ -12,7 +12,7 @@ import type { Mode, ProviderReply } from './providers/provider.js';
 import { beginningOf, untilStop } from './streaming.js';
 
 /**
- * The provider's reply as a completion: the model's own name at the beginning removed, written calls parsed, structured output checked.
+ * Converts the provider's reply into a completion: removes the model's own name at the beginning, parses calls in the text, validates structured output.
  * @param idFor makes ids for calls that a model has written in its text
  * @param maxToolCalls further calls are left out
  */
@@ -34,14 +34,14 @@ export function finishCompletion(
   return { ...completion, structured: readStructured(request.output.schema, completion) };
 }
 
-/** The used part of a reply: its text up to `maxBytes`, as if it had reached its length limit there, and its usage. */
+/** Limits a reply to the part that is used: its text up to `maxBytes`, with the stop reason of a length limit, and its usage. */
 export function boundReply(request: LlmRequest, reply: ProviderReply, maxBytes: number): ProviderReply {
   return { ...shortened(reply, maxBytes), usage: usageOf(request, reply) };
 }
 
 const BYTES_PER_TOKEN = 4;
 
-/** Providers report usage at the end of an answer: for one that was not read completely it is estimated from what was read. */
+/** The usage of a reply. Providers report it at the end of an answer; for an answer that was not read completely, it is estimated from the read part. */
 function usageOf(request: LlmRequest, reply: ProviderReply): Usage {
   const { usage, stopReason, content } = reply;
   const isUsageMissing = stopReason === 'max_tokens' && usage.outputTokens === 0;
@@ -71,7 +71,7 @@ function shortened(reply: ProviderReply, maxBytes: number): ProviderReply {
 
 type Answer = Pick<LlmCompletion, 'content' | 'stopReason' | 'droppedCalls'>;
 
-/** The answer with only the first of its calls. */
+/** The answer with its first `most` calls. */
 function withCalls(answer: Answer, most: number): Answer {
   const calls = answer.content.filter(({ type }) => type !== 'text');
   if (calls.length <= most) return answer;
@@ -79,7 +79,7 @@ function withCalls(answer: Answer, most: number): Answer {
   return { ...answer, content: answer.content.filter((block) => !dropped.has(block)), droppedCalls: dropped.size };
 }
 
-/** Providers accept a limited number of stop sequences: the others are searched here. */
+/** Applies the stop sequences to a reply: providers accept a limited number of them. */
 function stopped(reply: ProviderReply, stops: readonly string[]): ProviderReply {
   const content = untilStop(reply.content, stops);
   return content === undefined ? reply : { ...reply, content, stopReason: 'stop_sequence' };
@@ -101,7 +101,7 @@ function readScript(request: LlmRequest, { content, stopReason }: ProviderReply,
   return { content: contentOf(answer), stopReason: answer.cut ? 'stop_sequence' : stopReason };
 }
 
-// The transcript names every speaker, and some models then begin with their own name.
+// Some models begin with their own name, since the transcript names every speaker.
 function withoutOwnName(text: string, self: string): string {
   const start = text.trimStart();
   return start.startsWith(`${self}:`) ? start.slice(self.length + 1).trimStart() : text;

@@ -90,7 +90,7 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
             ),
         }),
       );
-      // Members read a plain sentence; address, variable and the provider's message are for the owner.
+      // Members read a general sentence; the address, the variable and the provider's message go to the owner.
       const tellOwner = (error: CinnabarError) => {
         if (error.code !== 'CINNABAR_LLM_REFUSED' && error.code !== 'CINNABAR_LLM_NOT_CONFIGURED') return;
         notices.alert({
@@ -100,7 +100,7 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
         });
       };
       const bodies = createBodies(clock, services.redaction, log);
-      // It is not known whose messages a body contains.
+      // All bodies are deleted, since the members whose messages a body contains are not known.
       personalData({ forget: async () => bodies.clear() });
       let current: Llm['current'] = { provider: 'offline', model: 'offline' };
 
@@ -123,7 +123,7 @@ export function llmPlugin(providers: readonly ProviderDefinition[]) {
         }
       };
 
-      // A wrong configuration must not prevent the plugin's start: the owner needs its settings to correct it.
+      // The plugin starts even with an invalid configuration: the owner needs its settings to correct it.
       const problem = await refresh();
       if (problem !== undefined) log.warn(problem);
       // Status lines read `current` synchronously.

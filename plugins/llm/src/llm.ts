@@ -44,7 +44,7 @@ import { traitsOf } from './traits.js';
 interface ModelsDependencies {
   /** @throws CINNABAR_LLM_NOT_CONFIGURED */
   setup(): Promise<Setup>;
-  /** The source that answered or would answer, as last known. */
+  /** The last known provider and model that answer requests. */
   readonly current: () => Llm['current'];
   readonly breakers: Breakers;
   readonly metrics?: ModelMetrics;
@@ -52,7 +52,7 @@ interface ModelsDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Called for every model that did not answer, with details that only the owner should read. */
+  /** Called for every model that failed, with details for the owner only. */
   readonly onFailure?: (error: CinnabarError) => void;
   /** Aborts when the plugin stops. */
   readonly signal: AbortSignal;
@@ -61,10 +61,10 @@ interface ModelsDependencies {
 /** Time limit of a vendor's check. */
 const LOOK_MS = 5_000;
 
-/** The fraction of the remaining time that a model may use while there are others. */
+/** The fraction of the remaining time that a model may use while there are further candidates. */
 const FIRST_SHARE = 2 / 3;
 
-/** Failures that another model may not have. */
+/** Failures after which another model may succeed. */
 const ASK_ANOTHER: ReadonlySet<ErrorCode> = new Set([
   'CINNABAR_LLM_RATE_LIMITED',
   'CINNABAR_LLM_UNAVAILABLE',
@@ -72,7 +72,7 @@ const ASK_ANOTHER: ReadonlySet<ErrorCode> = new Set([
   'CINNABAR_LLM_PAUSED',
 ]);
 
-/** The models: selects them, limits each attempt, retries, tries fallbacks, and checks the answers. */
+/** The models: selects candidates, limits and retries each attempt, tries fallbacks, and validates the answers. */
 export function createModels(parts: ModelsDependencies): UnmeteredLlm {
   const { clock, random, breakers } = parts;
   const learned = createLearned();
@@ -125,7 +125,7 @@ export function createModels(parts: ModelsDependencies): UnmeteredLlm {
       return attempt;
     }
     const reply = boundReply(request, attempt.reply, settings.maxAnswerBytes);
-    // An answer is paid for, whether it can be parsed or not.
+    // Counted here, since the provider charges for an answer even when it cannot be parsed.
     parts.metrics?.ended(candidate, startedMs, reply);
     const { name } = candidate.provider;
     const price = priceOf(setup, reply.model, learned);
@@ -151,7 +151,7 @@ export function createModels(parts: ModelsDependencies): UnmeteredLlm {
       let failed: Failure | undefined;
       for (const candidate of candidates(setup, request)) {
         const leftMs = endAt - clock.now();
-        // A model that hangs must leave time for the others.
+        // A model that does not answer must leave time for the other candidates.
         const deadlineAt = others > 0 ? clock.now() + leftMs * FIRST_SHARE : endAt;
         others -= 1;
         const outcome = await answer(request, candidate, { setup, listener, bodies, deadlineAt, onUse });
@@ -210,7 +210,7 @@ export function createModels(parts: ModelsDependencies): UnmeteredLlm {
     return vendorFinding(vendor, model, deadline.signal).finally(() => deadline.end());
   }
 
-  /** The deadline for the answer. One attempt may always use its own time limit, unless the caller has less time. */
+  /** The deadline for the answer. One attempt may always use its whole time limit, unless the caller's deadline is earlier. */
   function endOf({ deadlineAt = Number.POSITIVE_INFINITY, timeoutMs }: LlmRequest, { settings }: Setup): number {
     return Math.min(deadlineAt, clock.now() + Math.max(settings.deadlineMs, timeoutMs ?? settings.timeoutMs));
   }
@@ -240,7 +240,7 @@ export function createModels(parts: ModelsDependencies): UnmeteredLlm {
   }
 }
 
-/** The model that has answered, whose name may be more exact than the requested one. */
+/** The price of the model that has answered, whose name may be more exact than the requested one. */
 function priceOf(setup: Setup, model: string, learned: Learned): ModelPrice | undefined {
   try {
     return candidateFor(setup, model, learned).traits.price;
@@ -253,7 +253,7 @@ function toError({ code, params }: Failure): CinnabarError {
   return new CinnabarError(code, params);
 }
 
-/** Texts to vectors: as many requests as the vendor's limit requires, one after another, each limited and retried like a completion's. */
+/** Computes embeddings: in as many requests as the vendor's limit requires, one after another, each limited and retried like a completion. */
 function createEmbeddings(
   parts: Pick<ModelsDependencies, 'setup' | 'breakers' | 'metrics' | 'clock' | 'log' | 'signal'>,
 ): Pick<UnmeteredLlm, 'embed' | 'embeddingModel'> {
@@ -314,7 +314,7 @@ async function askFor(
   return { ok: false, failure: unreadable('it is not one vector for each text') };
 }
 
-/** Vendors refuse empty texts; a blank one is equivalent. */
+/** Splits texts into requests. Empty texts, which vendors refuse, are replaced by a space. */
 function batchesOf(texts: readonly string[], most = texts.length): readonly (readonly string[])[] {
   const sent = texts.map((text) => (text === '' ? ' ' : text));
   return Array.from({ length: Math.ceil(sent.length / Math.max(1, most)) }, (_, index) =>

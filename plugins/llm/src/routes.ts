@@ -7,7 +7,7 @@ import { configuredVendor, notConfigured, type Vendor } from './vendors.js';
 export interface Routes {
   /** The route of requests that name no model. */
   readonly model: string;
-  /** Why: for status lines. */
+  /** Why this provider was selected, for status lines. */
   because(): string;
   readonly vendors: readonly (Vendor & { readonly provides: readonly string[] })[];
   /** @throws CINNABAR_LLM_NOT_CONFIGURED when no vendor provides the model */
@@ -17,11 +17,11 @@ export interface Routes {
 }
 
 export interface Router {
-  /** @throws CINNABAR_LLM_NOT_CONFIGURED with what is missing or wrong */
+  /** @throws CINNABAR_LLM_NOT_CONFIGURED with the missing or invalid configuration */
   routes(settings: GlobalSettings, env: Environment): Promise<Routes>;
 }
 
-/** Keeps the compiled patterns while the settings stay the same. */
+/** Caches the compiled patterns until the settings change. */
 export function createRouter(providers: readonly ProviderDefinition[]): Router {
   let known: { readonly settings: string; readonly patterns: ReadonlyMap<string, readonly NamePattern[]> } | undefined;
 
@@ -74,7 +74,7 @@ export function createRouter(providers: readonly ProviderDefinition[]): Router {
 
 /**
  * The source when no vendors are configured.
- * @throws CINNABAR_LLM_NOT_CONFIGURED with the variable that is missing or wrong
+ * @throws CINNABAR_LLM_NOT_CONFIGURED with the missing or invalid variable
  */
 function singleRoute(providers: readonly ProviderDefinition[], settings: GlobalSettings, env: Environment): Routes {
   const isAuto = settings.provider === 'auto';
@@ -115,9 +115,9 @@ function embedders(providers: readonly ProviderDefinition[]): readonly ProviderD
 }
 
 /**
- * Without configured vendors: the answering provider if it has embeddings, otherwise the first one that does and has a key or an address. So a bot can use
+ * Without configured vendors: the answering provider if it has embeddings, otherwise the first one that has them and a key or an address. So a bot can use
  * Anthropic for answers and OpenAI for embeddings.
- * @param wanted by a request; otherwise what the owner has named
+ * @param wanted the model of the request; by default the owner's model for embeddings
  */
 function embeddingRoute(
   providers: readonly ProviderDefinition[],
@@ -152,16 +152,16 @@ function vendorsEmbeddingRoute(
   return model && vendor ? { model, vendor } : undefined;
 }
 
-/** Whether a model's name is one of those that a pattern describes, from its first letter to its last. */
+/** Whether a pattern matches the whole name of a model. */
 type NamePattern = (model: string) => boolean;
 
 const WITHOUT_MEANING = /^[\w:@/-]+$/;
 const LONGEST_NAME = 300;
 
 /**
- * Reads a vendor's `provides`. Patterns are those of RE2, which takes time in proportion to the name whatever the pattern: look-around
- * and back-references do not exist there and are refused, as are repetitions of more than 1,000.
- * @throws CINNABAR_LLM_NOT_CONFIGURED with vendor, pattern and what is wrong with it
+ * Compiles a vendor's `provides`. Patterns have RE2's syntax, and take linear time: look-around, back-references, and repetitions of more than 1,000 are
+ * refused.
+ * @throws CINNABAR_LLM_NOT_CONFIGURED with the vendor, the pattern and the problem
  */
 async function readPatterns(vendor: string, patterns: readonly string[]): Promise<readonly NamePattern[]> {
   if (patterns.every((pattern) => WITHOUT_MEANING.test(pattern)))
@@ -178,7 +178,7 @@ async function readPatterns(vendor: string, patterns: readonly string[]): Promis
   });
 }
 
-/** The one model that a pattern means, if it looks like a name: a dot is then taken for itself. */
+/** The only model that a pattern matches, if the pattern looks like a name: a dot then matches only itself. */
 function plainName(pattern: string): string | undefined {
   const name = pattern.replaceAll('\\.', '.');
   return WITHOUT_MEANING.test(name.replaceAll('.', '')) ? name : undefined;

@@ -3,7 +3,7 @@ import type { ProviderDefinition } from './providers/definition.js';
 import { MODEL_CORRECTION } from './traits.js';
 import { vendorsOf } from './vendors.js';
 
-/** The plugin's settings: its own, and those of each provider. Only the bot's owner sets them: guilds choose neither vendors nor keys. */
+/** The plugin's settings, including those of each provider. Only the bot's owner sets them: guilds choose neither vendors nor keys. */
 export function settingsOf(providers: readonly ProviderDefinition[]) {
   const variables = providers.map((provider) => provider.variables);
   const withKeys = providers.filter(({ needsKey }) => needsKey).toSorted((a, b) => a.autoRank - b.autoRank);
@@ -107,14 +107,14 @@ export function settingsOf(providers: readonly ProviderDefinition[]) {
 }
 export type GlobalSettings = z.output<ReturnType<typeof settingsOf>>;
 
-/** The plugin's environment variables. Everything else is there, too: the setting vendors may refer to any variable. */
+/** The plugin's environment variables. Loose, since the setting `vendors` may refer to any variable. */
 export function environmentOf(providers: readonly ProviderDefinition[]) {
   const own = Object.fromEntries(providers.flatMap(({ environment }) => Object.entries(environment)));
   return z.looseObject(own);
 }
 export type Environment = z.output<ReturnType<typeof environmentOf>>;
 
-/** `OpenAI, Google or Bedrock` */
+/** A list for sentences: `OpenAI, Google or Bedrock`. */
 function oneOf(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }

@@ -15,7 +15,7 @@ import type { Router, Routes } from './routes.js';
 import type { Environment, GlobalSettings } from './settings.js';
 import type { Vendor } from './vendors.js';
 
-/** The configuration in lines for the bot's owner. Never shows a key, nor more of an address than its host. */
+/** The configuration as lines for the bot's owner. Never contains a key, and of an address only its host. */
 export async function describeStatus(
   router: Router,
   breakers: Breakers,
@@ -101,7 +101,7 @@ function patternList(patterns: readonly string[]): string {
 
 /** The metrics of models. */
 export interface ModelMetrics {
-  /** One request to one model, its repetitions included. @param startedAt in milliseconds since the Unix epoch */
+  /** Counts one request to one model, including its repetitions. @param startedAt in milliseconds since the Unix epoch */
   ended(candidate: Candidate, startedAt: number, end: { readonly usage: Usage } | { readonly code: ErrorCode }): void;
   embedded(model: string, tokens: number): void;
 }
@@ -151,7 +151,7 @@ export function createModelMetrics(metrics: Metrics, breakers: Breakers, clock: 
   };
 }
 
-/** For `doctor`: whether each source of models is set up, can be reached and accepts its key. The lists of models cost nothing. */
+/** For `doctor`: whether each source of models is set up, can be reached and accepts its key. Requests of lists of models are free of charge. */
 export async function checkVendors(
   router: Router,
   settings: () => Promise<GlobalSettings>,
@@ -196,7 +196,7 @@ async function checkVendor(vendor: Vendor, signal: AbortSignal): Promise<CheckRe
   return found[state]();
 }
 
-/** A vendor's state, and the status or reason when it does not answer as expected. */
+/** A vendor's state, and the status or reason when the response is not the expected one. */
 async function stateOf(
   { listing }: Pick<Vendor, 'listing'>,
   signal: AbortSignal,
@@ -206,7 +206,7 @@ async function stateOf(
     const { status } = await fetch(listing.url, { headers: listing.headers, redirect: 'manual', signal });
     const detail = String(status);
     if (status === 401 || status === 403) return { state: 'refusesKey', detail };
-    // A compatible server need not have a list of models.
+    // A compatible server may lack a list of models.
     return { state: status >= 500 ? 'fails' : 'answers', detail };
   } catch (error) {
     return { state: 'unreachable', detail: reasonOf(error) };

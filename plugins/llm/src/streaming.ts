@@ -4,10 +4,10 @@ import type { Mode } from './providers/provider.js';
 
 /** Calls `onText` with an answer as it arrives, over all attempts and models. */
 export interface Listener {
-  /** An attempt begins. */
+  /** Call it at the beginning of each attempt. */
   begin(mode: Mode): void;
   push(piece: string): void;
-  /** The answer is complete: the passed text is corrected to exactly its text. */
+  /** Call it when the answer is complete: corrects the passed text to exactly its text. */
   finish(content: LlmCompletion['content']): void;
 }
 
@@ -26,7 +26,7 @@ export function createListener(request: LlmRequest, onText: NonNullable<LlmReque
   };
 }
 
-/** Providers accept a limited number of stop sequences: text after another one must not be shown before it is removed. */
+/** Hides text after a stop sequence until the sequence is removed, since providers accept a limited number of stop sequences. */
 function untilStops(shown: Shown, stops: readonly string[] = []): Shown {
   return (raw) => shown(surelyBeforeStop(raw, stops));
 }
@@ -34,7 +34,7 @@ function untilStops(shown: Shown, stops: readonly string[] = []): Shown {
 /** The part of an unfinished answer that may already be shown: a beginning of its final text. */
 type Shown = (raw: string) => string;
 
-/** In chat mode: everything, once it is clear that the answer does not start with the model's own name. */
+/** In chat mode: everything, once the answer cannot start with the model's own name any more. */
 function shownInChat(self: string): Shown {
   const name = `${self}:`;
   return (raw) => {
@@ -44,7 +44,7 @@ function shownInChat(self: string): Shown {
   };
 }
 
-/** In prefill mode: up to the last line that can no longer become another speaker's, a call or a result. */
+/** In prefill mode: up to the last line that cannot become another speaker's, a call or a result any more. */
 function shownInPrefill(reader: AnswerReader): Shown {
   return (raw) => {
     const lineStart = raw.lastIndexOf('\n') + 1;
@@ -53,9 +53,9 @@ function shownInPrefill(reader: AnswerReader): Shown {
   };
 }
 
-/** Passes the pieces of one answer on to the caller's `onText`. */
+/** Passes the text of one answer to the caller's `onText`. */
 interface PieceStream {
-  /** A new attempt begins: earlier text is discarded. */
+  /** Begins a new attempt: earlier text is discarded. */
   restart(): void;
   push(piece: string): void;
   /** Corrects the passed text to exactly this text. */
@@ -81,7 +81,7 @@ function createPieceStream(onText: NonNullable<LlmRequest['onText']>, shown: () 
     push(piece) {
       raw += piece;
       const text = shown()(raw);
-      // White space at the end may turn out to be the end.
+      // White space is held back, since it may be the end of the answer, which is trimmed.
       const sure = text.slice(0, text.trimEnd().length);
       if (sure.length > passed.length && sure.startsWith(passed)) pass(sure.slice(passed.length));
     },
@@ -93,14 +93,14 @@ function createPieceStream(onText: NonNullable<LlmRequest['onText']>, shown: () 
   };
 }
 
-/** A stream of events that ends early when its text grows too long. */
+/** A stream of events that ends early when its text exceeds a limit. */
 interface BoundedStream<T> extends AsyncIterable<T> {
-  /** When it ended early, so that what has come is the beginning of the answer: how many bytes of text were read. */
+  /** The number of bytes of text that were read, when the stream ended early. */
   readonly cutAfterBytes: number | undefined;
 }
 
 /**
- * Passes events on until their texts hold more than `mostBytes` of UTF-8. The rest is not read: leaving the loop ends the request.
+ * Passes events on until their texts exceed `mostBytes` of UTF-8. The rest is not read: leaving the loop ends the request.
  * @param textsOf the texts of one event
  */
 export function bounded<T>(
@@ -126,18 +126,18 @@ export function bounded<T>(
   };
 }
 
-/** The beginning of a text that fits in so many bytes of UTF-8. */
+/** The longest beginning of a text that fits in `mostBytes` of UTF-8. */
 export function beginningOf(text: string, mostBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= mostBytes) return text;
-  // A character that is cut through becomes U+FFFD.
+  // An incomplete character becomes U+FFFD.
   return bytes
     .subarray(0, mostBytes)
     .toString()
     .replace(/\uFFFD+$/, '');
 }
 
-/** The content up to the first stop sequence; `undefined` when there is none: for sequences that a provider does not support. */
+/** The content up to the first stop sequence, for sequences that a provider does not support; `undefined` when the content has none. */
 export function untilStop(
   content: LlmCompletion['content'],
   stops: readonly string[],
@@ -153,7 +153,7 @@ export function untilStop(
   return undefined;
 }
 
-/** The part of a growing text that is certainly before the first stop sequence: without an end that may be the beginning of one. */
+/** The part of a growing text that precedes any stop sequence: without an end that may be the beginning of one. */
 function surelyBeforeStop(text: string, stops: readonly string[]): string {
   let end = text.length;
   for (const stop of stops) {
@@ -164,7 +164,7 @@ function surelyBeforeStop(text: string, stops: readonly string[]): string {
   return text.slice(0, end);
 }
 
-/** How many characters at the end of the text are the beginning of the stop sequence. */
+/** The length of the longest end of the text that is a beginning of the stop sequence. */
 function begunAtEnd(text: string, stop: string): number {
   for (let length = Math.min(stop.length - 1, text.length); length > 0; length -= 1) {
     if (text.endsWith(stop.slice(0, length))) return length;

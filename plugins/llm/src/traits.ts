@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { ProviderDefinition } from './providers/definition.js';
 
 /**
- * The facts about a model, with the admin's corrections.
- * @param refusesPrefill whether the model has been seen to refuse it
+ * The traits of a model, with the owner's corrections.
+ * @param refusesPrefill whether the model has refused prefill in this process
  */
 export function traitsOf(
   provider: Pick<ProviderDefinition, 'name' | 'familyOf'>,
@@ -31,7 +31,7 @@ export function traitsOf(
   };
 }
 
-/** When only input and output prices are given, caching counts as free and useless. */
+/** The prices of cached tokens. With input and output prices only, cached tokens cost as much as others. */
 function cachePrices(price: NonNullable<ReturnType<typeof correctionFor>['price']>) {
   const { input, cacheRead = input, cacheWrite5m = input, cacheWrite1h = cacheWrite5m } = price;
   return { cacheRead, cacheWrite5m, cacheWrite1h };
@@ -40,7 +40,7 @@ function cachePrices(price: NonNullable<ReturnType<typeof correctionFor>['price'
 const tokens = z.number().int().min(0).max(100_000_000);
 const dollars = z.number().min(0).max(100_000);
 
-/** Corrections by an admin: the table ages faster than the program. */
+/** Corrections by the owner, for models that the table in the code lacks or describes wrongly. */
 export const MODEL_CORRECTION = z.strictObject({
   modes: z
     .array(z.enum(['chat', 'prefill']))
@@ -68,10 +68,10 @@ export const MODEL_CORRECTION = z.strictObject({
     .exactOptional(),
 });
 
-/** By model; a name that ends in `*` stands for all that begin so. */
+/** By model; a name that ends in `*` matches all models with that beginning. */
 type ModelCorrections = Readonly<Record<string, z.output<typeof MODEL_CORRECTION>>>;
 
-/** The correction that fits a model best: its own name, else the longest beginning. */
+/** The correction for a model: that of its own name, otherwise that of the longest matching beginning. */
 function correctionFor(corrections: ModelCorrections, model: string): z.output<typeof MODEL_CORRECTION> {
   const own = Object.hasOwn(corrections, model) ? corrections[model] : undefined;
   if (own !== undefined) return own;
@@ -81,7 +81,7 @@ function correctionFor(corrections: ModelCorrections, model: string): z.output<t
   return longest === undefined ? {} : (corrections[longest] ?? {});
 }
 
-/** The known traits of a family of models. All but the pattern are optional. */
+/** The known traits of a family of models. */
 export interface Family {
   /** Tested against the name in lower case with dots as hyphens, so that `claude-sonnet-4.5` is `claude-sonnet-4-5`. */
   readonly names: RegExp;
@@ -89,7 +89,7 @@ export interface Family {
   readonly images: boolean;
   readonly cache: ModelTraits['cache'];
   readonly price: ModelPrice | undefined;
-  /** Whether the model continues a prefilled answer; `undefined` when only a trial will show it. */
+  /** Whether the model continues a prefilled answer; `undefined` when only an attempt shows it. */
   readonly prefill: boolean | undefined;
 }
 

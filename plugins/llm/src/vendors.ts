@@ -9,12 +9,12 @@ import {
 } from './providers/definition.js';
 import type { Environment, GlobalSettings } from './settings.js';
 
-/** A connection under the name that it was set up with, or the provider's. */
+/** A connection with the vendor's configured name, or the provider's. */
 export interface Vendor extends Connection {
   readonly name: string;
 }
 
-/** Longer patterns are no names of models. */
+/** Longer patterns cannot be names of models. */
 const LONGEST_PATTERN = 200;
 
 /** The setting `vendors`, by name. */
@@ -56,7 +56,7 @@ export async function withVendorsOfFiles(
 ): Promise<GlobalSettings> {
   const found: GlobalSettings['vendors'][] = [];
   for (const { source, values, lineOf } of await configuration.layers(null)) {
-    // `vendors:` with everything below it commented out.
+    // `vendors:` whose lines are all commented out.
     if (values.vendors === undefined || values.vendors === null) continue;
     const { data, error } = fileKeys.safeParse({ vendors: values.vendors });
     if (data?.vendors !== undefined) found.push(data.vendors);
@@ -70,7 +70,7 @@ export async function withVendorsOfFiles(
 }
 
 /**
- * One of the setting `vendors`, with the references in its configuration resolved.
+ * A vendor of the setting `vendors`, with the references in its configuration resolved.
  * @throws CINNABAR_LLM_NOT_CONFIGURED
  */
 export function configuredVendor(
@@ -98,7 +98,7 @@ export function configuredVendor(
   return { name, ...setup.connection };
 }
 
-/** The keys of its configuration say which provider it is, else its name. */
+/** The provider that the keys of a configuration imply, otherwise the one with the vendor's name. */
 function impliedProvider(
   providers: readonly ProviderDefinition[],
   vendor: string,
@@ -120,7 +120,7 @@ function resolveReferences(vendor: string, { headers, body, ...config }: VendorC
     throw notConfigured(`the vendor "${vendor}" refers to the environment variable ${variable}, which is not set`);
   };
   const header = (name: string, value: unknown) => {
-    // A header cannot carry anything else, and the error that would follow shows the value.
+    // Other characters are not allowed in a header, and the resulting error would show the value.
     if (typeof value === 'string' && /^[\x20-\x7e]*$/.test(value)) return value;
     throw notConfigured(`the header ${name} of the vendor "${vendor}" must be one line of plain text`);
   };

@@ -21,7 +21,7 @@ import type { Grant, Tokens } from './tokens/tokens.js';
 
 interface Dependencies {
   readonly servers: ServerAdministration;
-  /** Where the bot's own tools are offered; `undefined`: nowhere. */
+  /** The address of the endpoint for the bot's own tools; `undefined` while there is none. */
   readonly url: () => string | undefined;
 }
 
@@ -211,7 +211,7 @@ async function create(
   { userId, lifeMs, tools }: Wanted,
 ): Promise<unknown> {
   const { actor } = context;
-  // Every check treats the bearer of the token as that member, so no member may issue a token for more rights than their own.
+  // Every check treats the bearer of the token as that member, so members may issue tokens only for themselves.
   if (userId !== actor.userId && (await parts.access.tierOf(actor)) !== 'botOwner') {
     throw new UserError(t('Only the owner of the bot can make a token that acts as somebody else.'));
   }

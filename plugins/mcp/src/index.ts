@@ -87,7 +87,7 @@ export default definePlugin({
 
     const servers = await openServers();
     const grants = createTokens(collections.tokens, clock);
-    /** The endpoint's own server comes first: callers were told its address. */
+    /** The address of the endpoint's own server takes precedence, since existing callers use it. */
     const url = () => server?.url ?? (services.web.url === undefined ? undefined : `${services.web.url}/mcp`);
     const agents = createAgentTokens({
       store: collections.agentTokens,
@@ -134,7 +134,7 @@ export default definePlugin({
       ],
     });
 
-    /** The protocol's library is large, so it is loaded only when one side of it is used. */
+    /** The library of the protocol is large, so it is only loaded when the bot has servers or the endpoint is used. */
     async function openServers() {
       if (Object.keys(values.servers).length === 0) return undefined;
       const { createServers } = await import('./servers/servers.js');
@@ -159,7 +159,7 @@ export default definePlugin({
       return opened;
     }
 
-    /** When a request arrives, or when it has its own server. */
+    /** Opens the endpoint at the first request, or for its own server. */
     function openEndpoint(): Promise<Endpoint> {
       opened ??= import('./endpoint/server.js').then(({ createEndpoint }) =>
         createEndpoint({
@@ -179,7 +179,7 @@ export default definePlugin({
     async function openServer() {
       const address = parseListen(values.listen);
       if (address === undefined || address === 'off') return undefined;
-      // In a cluster one process listens; the others only name its address.
+      // In a cluster one process listens; the others only return its address.
       if (!services.host.isFirst) return { url: `${urlOf(address, address.port)}/mcp` };
       const { startServer } = await import('./endpoint/server.js');
       const { hosts, origins } = values;

@@ -3,7 +3,7 @@ import { parseListen, RESULT_CHARACTERS, TIERS, t, z } from '@cinnabar/sdk';
 const NAME = /^[a-z][a-z0-9_-]{0,23}$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
-/** Names of headers and variables that contain only secrets. */
+/** Headers and variables with such names contain only secrets. */
 const SECRET = /token|secret|passw|api[_-]?key|authorization|cookie|credential/i;
 const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/;
 
@@ -36,7 +36,7 @@ const serverSchema = z
     tier: z.enum(TIERS).default('botOwner'),
     /** The minimum risk of its tools. A server's own hints can only raise it, unless the owner trusts them: `hints`. */
     risk: z.enum(['hints', 'read', 'write', 'destructive']).default('write'),
-    /** By the server's own name of a tool. */
+    /** By the server's name of a tool. */
     tools: z
       .record(
         z.string(),
@@ -149,7 +149,7 @@ export const GLOBAL_SETTINGS = z.object({
 });
 export type GlobalSettings = z.output<typeof GLOBAL_SETTINGS>;
 
-/** Loose: the names that servers refer to are only known from the settings. */
+/** Loose, since only the settings contain the names that servers refer to. */
 export const ENVIRONMENT = z.looseObject({
   TOOLS_PATH: z
     .string()
@@ -159,13 +159,13 @@ export const ENVIRONMENT = z.looseObject({
     ),
 });
 
-/** Servers of which a tool of one can have the name of another's: `a` with `b_c`, and `a_b` with `c`. */
+/** Pairs of servers whose tools can get the same name: `a` with `b_c`, and `a_b` with `c`. */
 function collisions(names: readonly string[]): readonly (readonly [string, string])[] {
   const prefix = (name: string) => `${name.replaceAll('-', '_')}_`;
   return names.flatMap((name) =>
     names
       .filter((other) => other !== name && prefix(name).startsWith(prefix(other)))
-      // Of two that are the same but for their signs, one is enough.
+      // Two names that differ only in `-` and `_` give one pair.
       .filter((other) => prefix(name) !== prefix(other) || name > other)
       .map((other) => [name, other] as const),
   );

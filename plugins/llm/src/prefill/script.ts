@@ -38,8 +38,8 @@ const NO_RESULT = 'no result recorded';
 const GAP = '\n\n';
 
 /**
- * Prefill mode: `Alice: Hello`, a blank line, `Bob: Hi`, and so on to `Claude:`. Calls and results are lines of the same text. An image ends a message of the
- * prompt, and the text after it begins the next one.
+ * Converts a conversation for prefill mode: `Alice: Hello`, a blank line, `Bob: Hi`, and so on up to `Claude:`. Calls and results are lines of the same text.
+ * An image ends a message of the prompt, and the text after it begins the next one.
  */
 export function toScript(request: LlmRequest, imageRule: ImageRule): Script {
   const { self, labels } = castOf(request);
@@ -58,14 +58,14 @@ export function toScript(request: LlmRequest, imageRule: ImageRule): Script {
     else writeHeard(label, message);
     pages.mark(message.cacheControl);
   }
-  // The model continues after its own last text: there may be no space behind it.
+  // When the model continues its own last text, no space may follow that text.
   if (request.goesOn !== true) pages.write(`${self}:`);
   return { system: prefillSystem(request, self), tools: toolList(request.tools ?? []), messages: pages.pages };
 
   function writeHeard(label: string, { content }: ParticipantMessage): void {
     let speaking = false;
     for (const block of content) {
-      // A result in a member's name is not an answer to a call: only the model calls tools.
+      // A tool result under a member's name is not shown as the answer to a call: only the model calls tools.
       const part = showable(block, imageRule);
       if (part === undefined) continue;
       if (part.type === 'image') {
@@ -102,11 +102,11 @@ export function toScript(request: LlmRequest, imageRule: ImageRule): Script {
 
 interface Pages {
   readonly pages: readonly (readonly Part[])[];
-  /** A message begins. */
+  /** Begins a message. */
   begin(): void;
-  /** A separate paragraph. */
+  /** Writes a separate paragraph. */
   write(paragraph: string): void;
-  /** Further lines of the same paragraph. */
+  /** Adds lines to the last paragraph. */
   goOn(lines: string): void;
   show(image: Extract<Part, { type: 'image' }>): void;
   /** Ends a cached prefix at the end of the message's text: the mark is placed before its images, which belong to the same message. */
@@ -153,7 +153,7 @@ function createPages(apart: boolean): Pages {
 /** The participants of the script and their names: one line, without a colon, all different. */
 interface Cast {
   readonly self: string;
-  /** By participant; the model itself is not among them. */
+  /** Labels by participant, without the model itself. */
   readonly labels: ReadonlyMap<string, string>;
 }
 
@@ -162,7 +162,7 @@ export function castOf({ messages, self }: Pick<LlmRequest, 'messages' | 'self'>
   return { self: cleanName(self), labels: labelParticipants(others, self) };
 }
 
-/** The line that asks a model to go on with a text. */
+/** The line that asks a model to continue a text. */
 export const READ_ON = '<cmd>cat untitled.txt</cmd>';
 
 /** The list of tools, one on each line. Descriptions are untrusted: they stay on their line and inside the list. */
@@ -188,7 +188,7 @@ function toolNote(tools: readonly ModelTool[], self: string): string {
   return [
     `To use a tool, write \`${self}>[name]: {"argument": "value"}\` on a line of its own and stop.`,
     `Its result follows as \`${self}<[name]: result\`; never write that yourself. The arguments, as JSON Schema:`,
-    // Indented: a name and a colon at the margin would look like a speaker.
+    // Indented, since a name and a colon at the margin would look like a speaker.
     ...tools.map(({ name, inputSchema }) => `  ${callableName(name)}: ${spacelessJson(withoutDialect(inputSchema))}`),
   ].join('\n');
 }
@@ -219,26 +219,26 @@ const UNESCAPED_LINE_END = /[\u0085\u2028\u2029]/g;
 /** Text at the margin that looks like a speaker, a call or a result. */
 const LOOKS_LIKE_A_SPEAKER = /^\S[^:：︓﹕]*[:：︓﹕]/u;
 
-/** The model's own text. Its lines stay at the margin, unless one would look like another speaker's. */
+/** The model's own text. Its lines stay at the margin, except lines that look like another speaker's. */
 function ownLine(label: string, text: string): string {
   const [first = '', ...more] = text.trim().split(LINE_END);
   const lines = more.map((line) => (LOOKS_LIKE_A_SPEAKER.test(line) ? `  ${line}` : line.trimEnd()));
   return [`${label}: ${first.trimEnd()}`, ...lines].join('\n');
 }
 
-/** `Claude>[get_time]: {"timezone": "Asia/Tokyo"}` */
+/** A call: `Claude>[get_time]: {"timezone": "Asia/Tokyo"}` */
 function callLine(label: string, tool: string, input: Readonly<Record<string, unknown>>): string {
   return `${label}>[${tool}]: ${spacedJson(input)}`;
 }
 
-/** `Claude<[get_time]: 14:30 JST`, up to the colon. */
+/** The beginning of a result, up to the colon: `Claude<[get_time]` of `Claude<[get_time]: 14:30 JST`. */
 function resultLabel(label: string, tool: string): string {
   return `${label}<[${tool}]`;
 }
 
-/** JSON on one line with a space behind commas and colons. */
+/** JSON on one line with a space after commas and colons. */
 function spacedJson(value: unknown): string {
-  // Every line feed in this is the formatter's: those within strings are escaped.
+  // Every line feed in this JSON comes from the formatter: those within strings are escaped.
   return JSON.stringify(value, null, 1)
     .replace(/([[{])\n\s*/g, '$1')
     .replace(/\n\s*([\]}])/g, '$1')
@@ -247,9 +247,9 @@ function spacedJson(value: unknown): string {
 }
 
 /**
- * The stop sequences: the beginning of another speaker's line, or of a result. `Alice:` counts only at the start of a line, so that a sentence may contain it;
+ * The stop sequences: the beginning of another speaker's line, or of a result. `Alice:` matches only at the start of a line, so that a sentence may contain it;
  * the caller's sequences of that form are treated the same.
- * @param atMost the provider's maximum; the latest speakers are the most probable ones
+ * @param atMost the provider's maximum; the latest speakers, who are the most probable ones, take precedence
  */
 export function prefillStops(request: LlmRequest, atMost: number): readonly string[] {
   const { self, labels } = castOf(request);
@@ -272,12 +272,12 @@ export function givenStops(request: LlmRequest): readonly string[] {
 interface ReadAnswer {
   readonly text: string;
   readonly calls: readonly (ToolUseContent | MalformedToolUseContent)[];
-  /** It continued as another speaker, or invented a result: the rest is left out. */
+  /** Whether the model continued as another speaker, or invented a result: that part is left out. */
   readonly cut: boolean;
 }
 
 export interface AnswerReader {
-  /** @param raw what followed the model's name */
+  /** @param raw the text after the model's name */
   read(raw: string, idFor: () => string): ReadAnswer;
   /** Whether an unfinished line could still become a speaker's, a call or a result. */
   isUndecided(line: string): boolean;
@@ -286,8 +286,8 @@ export interface AnswerReader {
 const FENCE = /^\s{0,3}(```|~~~)/;
 
 /**
- * Parses answers to one request. A call is a line at the margin, outside code fences, in the model's own name: quoted text in its sentences, fences or indented
- * lines is never one. After a call only further calls count: other text was written without the call's result.
+ * Parses answers to one request. A call is a line at the margin, outside code fences, in the model's own name; quoted text in sentences, fences or indented
+ * lines does not count. After a call only further calls are read: other text was written without the result of the call.
  */
 export function createAnswerReader(request: LlmRequest): AnswerReader {
   const { self, labels } = castOf(request);
@@ -297,7 +297,7 @@ export function createAnswerReader(request: LlmRequest): AnswerReader {
   const isForged = (line: string) => forgeries.some((opening) => line.startsWith(opening));
   const isCall = (line: string) => withTools && toolIn(line, call) !== undefined;
 
-  /** The name was written for the model: an answer may continue with the arrow. */
+  /** The prompt ends with the model's name, so an answer may continue with the arrow of a call. */
   const toolAt = (line: string, at: number): WrittenTool | undefined => {
     if (!withTools) return undefined;
     return toolIn(line, call) ?? (at === 0 ? toolIn(line, '>[') : undefined);
@@ -339,7 +339,7 @@ function endOfWords(text: string, isOther: (line: string, at: number) => boolean
   return text.length;
 }
 
-/** Content as in a completion: text, then calls. */
+/** The content for a completion: text, then calls. */
 export function contentOf({ text, calls }: ReadAnswer): LlmCompletion['content'] {
   return [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...calls];
 }
@@ -358,7 +358,7 @@ function toolIn(line: string, opening: string): WrittenTool | undefined {
   return { name, length: close + 1 + (line[close + 1] === ':' ? 1 : 0) };
 }
 
-/** Some models repeat the name that was written for them, or begin on a new line. */
+/** Removes the model's name from the beginning: some models repeat it, or begin on a new line. */
 function afterOwnName(raw: string, self: string): { readonly text: string; readonly atMargin: boolean } {
   const start = raw.trimStart();
   if (start.startsWith(`${self}:`)) return { text: start.slice(self.length + 1).trimStart(), atMargin: false };
@@ -367,7 +367,7 @@ function afterOwnName(raw: string, self: string): { readonly text: string; reado
 
 /**
  * The arguments of a written call: a JSON object over several lines, otherwise the rest of the line.
- * @param isAnother whether a line begins something else, so that an unclosed object ends before it
+ * @param isAnother whether a line begins another speaker's text, a call or a result, so that an unclosed object ends before it
  */
 function readArguments(
   text: string,
@@ -379,7 +379,7 @@ function readArguments(
   return { input: text.slice(Math.min(brace, end), end).trim(), end };
 }
 
-/** Behind the brace that closes the object. */
+/** The index after the brace that closes the object. */
 function endOfObject(text: string, start: number, isAnother: (line: string) => boolean): number {
   let depth = 0;
   let quoted = false;

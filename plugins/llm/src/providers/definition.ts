@@ -15,47 +15,47 @@ import type { Attempt, EmbedCall, Failure, Mode, Provider, ProviderCall } from '
 /** Schemas by key. */
 type Shape = Readonly<Record<string, z.ZodType>>;
 
-/** Settings, environment or a vendor's configuration, with the keys of all providers: each one reads its own. */
+/** Settings, environment or a vendor's configuration, with the keys of all providers. Each provider reads its own keys. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Everything about a provider, exported by its folder. The rest of the plugin uses the list in `registry.ts` and names no provider: settings, environment
- * variables, vendors, routes, `!llm status` and errors follow from here.
+ * A provider, exported by its folder. The rest of the plugin uses the list in `registry.ts` and names no provider: settings, environment variables, vendors,
+ * routes, `!llm status` and errors follow from the definition.
  */
 export interface ProviderDefinition {
-  /** As in the setting `provider` and in `vendors`. */
+  /** The name in the setting `provider` and in `vendors`. */
   readonly name: string;
   /** For display: `OpenAI`. */
   readonly title: string;
   /** With the setting `provider` on `auto`, the configured provider with the lowest number answers. */
   readonly autoRank: number;
-  /** Why `auto` has chosen it, for status lines. */
+  /** Why `auto` has selected it, for status lines. */
   readonly because: string;
   /** Its own keys of the plugin's settings. */
   readonly settings: Shape;
   readonly environment: Shape;
-  /** Its own keys of a vendor's `config`, in addition to the common ones. */
+  /** Its keys in a vendor's `config`, in addition to the common ones. */
   readonly vendorConfig: Shape;
-  /** Which of these identify a vendor as this provider's, when `provider` is not given. */
+  /** Keys that identify a vendor as this provider's, when `provider` is not given. */
   readonly impliedBy: readonly string[];
   /** Whether a vendor may have its own `headers` and `body`. */
   readonly takesHeadersAndBody: boolean;
   readonly variables: ProviderVariables;
   /** Whether it needs a key or an address. */
   readonly needsKey: boolean;
-  /** Its only model, whatever a request names. */
+  /** Its only model, which answers whatever model a request names. */
   readonly onlyModel?: string;
   /** Shown in a status instead of address and key. */
   readonly statusNote?: string;
   /** The highest temperature that its API accepts. */
   readonly maxTemperature: number;
-  /** Facts about a model that it serves: modes, images, cache rules, prices. */
+  /** The traits of a model: modes, images, cache rules, prices. */
   familyOf(model: string): Family;
-  /** Its configuration in settings and environment. A setting takes precedence over the corresponding variable. */
+  /** Its configuration from settings and environment. A setting takes precedence over the corresponding variable. */
   fromEnvironment(settings: Values, env: Values): EnvironmentSetup;
   /**
-   * Its configuration in one vendor. A key of the environment is sent only where the environment sends it: a vendor with its own address needs its own key, or
-   * none. Absent when there is nothing to connect to.
+   * Its configuration in one vendor. A key of the environment is sent only to the address in the environment: a vendor with its own address needs its own key,
+   * or none. Absent for a provider without a server.
    */
   fromVendor?(config: VendorConfig, settings: Values, env: Values): VendorSetup;
 }
@@ -70,11 +70,11 @@ interface ProviderVariables {
 }
 
 interface EnvironmentSetup {
-  /** Whether `auto` may choose it. */
+  /** Whether `auto` may select it. */
   readonly isSetUp: boolean;
-  /** Why it cannot answer: the missing or wrong configuration. */
+  /** Why it cannot answer: the missing or invalid configuration. */
   readonly problem: string | undefined;
-  /** The model that the environment names, or the provider's default. */
+  /** The model in the environment, or the provider's default. */
   readonly model: string | undefined;
   /** The missing part, for an error sentence when there is no model. */
   readonly missingModel: string;
@@ -95,12 +95,12 @@ export interface Source {
 /** A provider at one address with one key. */
 export interface Connection {
   readonly definition: ProviderDefinition;
-  /** Equal for equal settings. It contains keys and is never shown or logged. */
+  /** Equal for equal settings. Contains keys: never show or log it. */
   readonly source: Source;
   readonly hasKey: boolean;
-  /** Details of a status beside address and key: `['API', 'chat']`. */
+  /** Details for a status, besides address and key: `['API', 'chat']`. */
   readonly details: readonly (readonly [name: string, value: string])[];
-  /** A request that costs nothing and is refused without a valid key; absent when there is none. */
+  /** A request that is free of charge and refused without a valid key; absent when there is none. */
   readonly listing?: Listing;
   /** Creates the provider. Its SDK is loaded with the first request. */
   open(services: { readonly clock: Clock; readonly random: Random }): Provider;
@@ -143,13 +143,13 @@ interface ProviderSpec<
   readonly defaultModel?: string;
   /** The missing value when there is no default model, for an error sentence: `a model that your account may use`. */
   readonly missingModel?: string;
-  /** Whether it can work without key and address, since it finds credentials itself. */
+  /** Whether it can work without key and address, since its SDK finds credentials. */
   readonly keyIsOptional?: true;
   partsOf(settings: ValuesOf<Settings>, env: ValuesOf<Env>): Parts;
   vendorParts(config: ValuesOf<typeof COMMON_VENDOR_CONFIG & Config>): Parts;
-  /** The parts of a vendor with its own key or address, and those that it may still take from the environment. */
+  /** Combines the parts of a vendor with its own key or address with those that it may take from the environment. */
   completed?(own: Parts, outside: Parts): Parts;
-  /** Whether `auto` may choose it; by default with a key or an address. */
+  /** Whether `auto` may select it; by default with a key or an address. */
   isSetUp?(parts: Parts, model: string | undefined): boolean;
   /** Problems of parts from the environment, and of a vendor's parts. */
   problemWith?(parts: Parts): { readonly environment?: string; readonly vendor?: string } | undefined;
@@ -161,15 +161,15 @@ interface ProviderSpec<
   familyOf(model: string): Family;
 
   loadSdk(): Promise<Sdk>;
-  /** The SDK's client. The plugin handles time limits and retries: the SDK's are switched off. */
+  /** The SDK's client. Disable the SDK's own time limits and retries: the plugin handles both. */
   client(sdk: Sdk, source: Data): Client;
   modes(source: Data): readonly Mode[];
   send(client: Client, call: ProviderCall, context: SendContext<Data>): Promise<Attempt>;
   render(call: ProviderCall, context: { readonly source: Data; sdk(): Promise<Sdk> }): unknown;
-  /** How many texts one request for embeddings may hold. */
+  /** Maximum number of texts in one request for embeddings. */
   readonly mostTexts?: number;
   embed?(client: Client, call: EmbedCall): Promise<Attempt<Embeddings>>;
-  /** The account that its errors are about. */
+  /** The account for the sentences of its errors. */
   account(source: Data): Account;
   /** Parses an error of the SDK. */
   readError(error: unknown, sdk: Sdk): ReadError;
@@ -177,11 +177,11 @@ interface ProviderSpec<
 
 interface SendContext<Data> {
   readonly source: Data;
-  /** The error for one within a stream. */
+  /** Converts an error within a stream. */
   explain(problem: HttpProblem): Failure;
 }
 
-/** Makes the definition of a provider with a server. Each of its functions gets the values that its own schemas describe. */
+/** Makes the definition of a provider with a server. Its functions receive values that match its own schemas. */
 export function defineProvider<
   Settings extends Shape,
   Env extends Shape,
@@ -300,7 +300,7 @@ function openProvider<Data extends { readonly baseUrl: string }, Sdk, Client>(
   };
 }
 
-/** Loads something at the first use and keeps it; tries again after a failure. */
+/** Loads a module at the first use and caches it; tries again after a failure. */
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;
   return () => {
@@ -317,7 +317,7 @@ function textIn(values: Values, name: string | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The plugin limits and retries requests itself: for SDKs whose own time limit cannot be switched off. */
+/** For SDKs whose own time limit cannot be switched off: the plugin limits and retries requests itself. */
 export const NO_SDK_TIMEOUT_MS = 2_147_483_647;
 
 /** An http or https address, or nothing. */
@@ -350,10 +350,10 @@ export const keyVariable = z
 export const vendorSecret = z.string().trim().min(1).max(4000).meta({ secret: true });
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
-/** Fields of the request itself: extra fields with these names would change it. */
+/** Fields that a request sets itself: extra fields with these names would change it. */
 const OWN_FIELDS = ['model', 'messages', 'input', 'instructions', 'stream', 'stream_options', 'tools', 'store'];
 
-/** The possible keys of every vendor's `config`. `${NAME}` stands for the environment variable NAME. */
+/** Keys of every vendor's `config`. `${NAME}` stands for the environment variable NAME. */
 export const COMMON_VENDOR_CONFIG = {
   apiKey: vendorSecret.exactOptional(),
   baseUrl: z.string().trim().min(1).max(1000).exactOptional(),

@@ -6,7 +6,7 @@ import type { Failure } from './provider.js';
 export interface HttpProblem {
   /** `undefined` for an error inside a stream. */
   readonly status: number | undefined;
-  /** The provider's own name of the error: `overloaded_error`, `insufficient_quota`. */
+  /** The provider's names of the error: `overloaded_error`, `insufficient_quota`. */
   readonly kinds: readonly string[];
   readonly param: string | undefined;
   readonly message: string;
@@ -31,7 +31,7 @@ const OVERLOADED = new Set([
   'server_error',
   'timeout_error',
   'vector_store_timeout',
-  // Bedrock's, inside a stream.
+  // Bedrock's names, inside a stream.
   'internalServerException',
   'modelStreamErrorException',
   'modelTimeoutException',
@@ -40,12 +40,12 @@ const OVERLOADED = new Set([
 const RATE_LIMITED = new Set(['rate_limit_error', 'rate_limit_exceeded', 'throttlingException']);
 const QUOTA_USED_UP = new Set(['insufficient_quota', 'billing_error', 'billing_not_active']);
 const RETRIED_STATUS = new Set([408, 409, 425]);
-/** Messages of 400s about parameters that the model never accepts. */
+/** Messages with status 400 about parameters that the model never accepts. */
 const REFUSED: readonly (readonly [Refusal, RegExp])[] = [
   ['prefill', /prefill|must end with a user message/i],
   ['assistantImages', /image.{0,30}not (permitted|allowed|supported).{0,30}assistant/i],
   ['forcedTool', /tool_choice|forc(ed|es|ing) tool/i],
-  // Of two that exclude each other, the temperature stays.
+  // When two parameters exclude each other, the temperature is kept.
   ['topP', /top_?p/i],
   ['temperature', /temperature/i],
   ['sampling', /sampling/i],
@@ -66,7 +66,7 @@ export function toFailure(problem: HttpProblem, account: Account, nowMs: number)
     if ((status ?? 0) >= 500 || RETRIED_STATUS.has(status ?? 0)) return again('CINNABAR_LLM_UNAVAILABLE');
     if (status === undefined && has(OVERLOADED)) return again('CINNABAR_LLM_UNAVAILABLE');
   }
-  // The named parameter is more precise than the sentence, which may name others.
+  // The named parameter is more precise than the message, which may name others.
   const refuses = status === 400 ? (refusalIn(problem.param ?? '') ?? refusalIn(problem.message)) : undefined;
   return {
     code: 'CINNABAR_LLM_REFUSED',
@@ -84,7 +84,7 @@ function refusalIn(message: string): Refusal | undefined {
 /** The connection was lost, or could not be established. */
 export const CONNECTION_LOST: Failure = { code: 'CINNABAR_LLM_UNAVAILABLE', params: {}, retry: true };
 
-/** There was an answer, but not in the API's format. */
+/** A response that is not in the API's format. */
 export function unreadable(detail: string): Failure {
   return { code: 'CINNABAR_LLM_MALFORMED', params: { detail }, retry: false };
 }

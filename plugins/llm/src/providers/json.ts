@@ -3,16 +3,16 @@ import { z } from 'zod';
 
 const ARGUMENTS = z.record(z.string(), z.unknown());
 
-/** A tool call from the arguments as the model wrote them. Arguments that are not a JSON object are an outcome, not an exception. */
+/** A tool call with the arguments as the model wrote them. Arguments that are not a JSON object give malformed content, not an exception. */
 export function readToolCall(id: string, name: string, raw: string): ToolUseContent | MalformedToolUseContent {
   const malformed = (reason: string) => ({ type: 'malformed_tool_use' as const, id, name, raw, reason });
-  // Servers send nothing at all for a tool without arguments.
+  // Some servers send an empty text for a tool without arguments.
   const parsed = raw.trim() === '' ? {} : parse(raw);
   if (parsed instanceof SyntaxError) return malformed(`the arguments are not JSON: ${parsed.message}`);
   return checkToolCall(id, name, parsed, raw);
 }
 
-/** A tool call from arguments that the provider has parsed. */
+/** A tool call with arguments that the provider has parsed. */
 export function checkToolCall(
   id: string,
   name: string,
@@ -33,12 +33,12 @@ function parse(raw: string): unknown {
   }
 }
 
-/** Providers take the schema itself; its dialect is theirs to know. */
+/** The schema without `$schema`, which providers determine themselves. */
 export function withoutDialect({ $schema: _dialect, ...schema }: ModelTool['inputSchema']): Record<string, unknown> {
   return schema;
 }
 
-/** The JSON Schema of what a model is asked to answer with. */
+/** The JSON Schema of a requested structured output. */
 export function outputSchema(schema: z.ZodObject): Record<string, unknown> {
   return withoutDialect(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }));
 }

@@ -19,23 +19,23 @@ export interface ProviderCall {
   readonly mode: Mode;
   readonly model: string;
   readonly maxTokens: number | undefined;
-  /** `undefined` when not wanted, or when this model refuses it. */
+  /** `undefined` when it is not requested, or the model refuses it. */
   readonly temperature: number | undefined;
   readonly topP: number | undefined;
   readonly stream: boolean;
   /** Whether the model can see images. */
   readonly images: boolean;
-  /** In prefill: whether images may be part of the model's text; otherwise they are a user's. */
+  /** In prefill mode: whether images may be part of the model's text; otherwise they are in user messages. */
   readonly assistantImages: boolean;
-  /** Whether the model can be made to call a certain tool; otherwise it is asked to. */
+  /** Whether the model can be forced to call a certain tool; otherwise the prompt asks for the call. */
   readonly forceTool: boolean;
   /** The model's caching, and how a request marks it. */
   readonly cache: ModelTraits['cache'];
-  /** How much of a streamed answer is read. */
+  /** Maximum number of bytes that are read of a streamed answer. */
   readonly maxBytes: number;
   /** Called with the text as it arrives; a provider passes it on unchanged. */
   readonly onText?: (piece: string) => void;
-  /** Ends the HTTP request at once. */
+  /** Aborts the HTTP request. */
   readonly signal: AbortSignal;
 }
 
@@ -43,24 +43,24 @@ export interface ProviderReply {
   readonly content: LlmCompletion['content'];
   readonly stopReason: StopReason;
   readonly usage: Usage;
-  /** How much was read of an answer that was not read to its end. The usage is then what the provider had reported by then, possibly nothing. */
+  /** The number of bytes read of an answer that was not read to its end. The usage is then what the provider had reported by then, possibly nothing. */
   readonly cutAfterBytes?: number | undefined;
   /** The provider's name, which may be more exact than the requested one. */
   readonly model: string;
 }
 
-/** Why an attempt failed, as the error that results when no other attempt succeeds. */
+/** Why an attempt failed, as the error for the case that no other attempt succeeds. */
 export interface Failure {
   readonly code: ErrorCode;
   readonly params: ErrorParams;
-  /** Whether another attempt may work. */
+  /** Whether another attempt may succeed. */
   readonly retry: boolean;
-  /** How long the provider asks to wait. */
+  /** The delay that the provider asks for. */
   readonly retryAfterMs?: number;
   readonly status?: number;
   /** The model always refuses this parameter: without it the request would work. */
   readonly refuses?: Refusal;
-  /** It says nothing about the model: there was hardly any time to answer. */
+  /** Whether the failure is no evidence against the model, which had hardly any time to answer. */
   readonly inconclusive?: true;
 }
 
@@ -71,27 +71,27 @@ export type Attempt<R = ProviderReply> =
 /** One request for embeddings. */
 export interface EmbedCall {
   readonly model: string;
-  /** None of them empty. */
+  /** Not empty. */
   readonly texts: readonly string[];
   readonly signal: AbortSignal;
 }
 
-/** A source of completions. It transforms the normalized request into its own format and the answer back. */
+/** A source of completions. It converts the normalized request into its own format, and the answer back. */
 export interface Provider {
   /** The name in its definition. */
   readonly name: string;
   readonly modes: readonly Mode[];
-  /** One attempt. The provider's errors are returned as a failure; only our own defects are thrown. */
+  /** Runs one attempt. The provider's errors are returned as a failure; only defects of this program are thrown. */
   send(call: ProviderCall): Promise<Attempt>;
   /** The body that `send` would send, or a promise of it. */
   render(call: ProviderCall): unknown;
-  /** Vectors of texts, by the same rules as `send`; not every vendor has them. */
+  /** Computes embeddings, by the same rules as `send`; absent when the vendor has none. */
   embed?(call: EmbedCall): Promise<Attempt<Embeddings>>;
-  /** How many texts one request may hold. */
+  /** Maximum number of texts in one request. */
   readonly mostTexts?: number;
 }
 
-/** Values of a list of numbers; others become `NaN`, which the check of the vector finds. */
+/** The values as a vector; other types become `NaN`, which the check of the vector finds. */
 export function toVector(values: readonly unknown[] | undefined): Float32Array {
   return Float32Array.from(values ?? [], (value) => (typeof value === 'number' ? value : Number.NaN));
 }

@@ -10,7 +10,7 @@ import type { Provider } from './provider.js';
 /** Every provider, in the order in which sentences name them. */
 export const PROVIDERS: readonly ProviderDefinition[] = [OPENAI, ANTHROPIC, GOOGLE, BEDROCK, OFFLINE];
 
-/** More connections than one bot uses: older ones belong to previous settings. */
+/** More connections than one bot uses: the oldest belong to previous settings. */
 const MOST_KEPT = 50;
 
 /** Opens connections: equal sources share one provider. */

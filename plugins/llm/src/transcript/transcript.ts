@@ -21,11 +21,10 @@ const YOUR_TURN: Turn = {
 };
 
 /**
- * Chat mode: participants become roles by `self`, names stay in the text of grouped user turns, and
- * results move directly behind their calls whatever was said in between. Empty messages of the model (the completion target)
- * vanish; calls without a result get one that says so; results without a call are left out. A cache mark stays at the end of what its
- * participant said, whatever that is merged with; where there are marks, each message is a part of its own, since a provider compares
- * part by part and marks move on.
+ * Converts a conversation for chat mode: participants become roles by `self`, names stay in the text of grouped user turns, and results move directly behind
+ * their calls. Empty messages of the model (the completion target) are removed; calls without a result get one that says so; results without a call are left
+ * out. A cache mark stays at the end of its participant's text, even when that is merged with others. In a request with cache marks, each message is a separate
+ * part, since a provider compares prompts part by part while the marks move.
  */
 export function toTranscript(request: LlmRequest, imageRule: ImageRule): Transcript {
   const labels = labelParticipants(
@@ -111,7 +110,7 @@ interface DraftAssistant {
   readonly role: 'assistant';
   readonly texts: GrowingPart[];
   readonly calls: { readonly block: ToolUseContent; readonly at: number }[];
-  /** A result has come in: what is called next belongs to another turn. */
+  /** Whether results have been added: the next call belongs to another turn. */
   answered: boolean;
   cache: CacheControl | undefined;
   cacheResults: CacheControl | undefined;
@@ -127,11 +126,11 @@ interface Draft {
   result(block: ToolResultContent): void;
   /** Marks the end of what has been added so far as the end of a cached prefix. */
   mark(after: 'words' | 'results', cache: CacheControl): void;
-  /** Takes the first result for a call that came after it. */
+  /** Removes and returns the first result after the call with this id. */
   takeResult(id: string, after: number): ToolResultContent | undefined;
 }
 
-/** @param apart whether each message keeps parts of its own, so that they stay the same wherever the marks are */
+/** @param apart whether each message is a separate part, so that parts stay the same when the cache marks move */
 function createDraft(apart: boolean): Draft {
   const turns: DraftTurn[] = [];
   const results = new Map<string, { readonly block: ToolResultContent; readonly at: number; taken: boolean }[]>();
@@ -194,7 +193,7 @@ function createDraft(apart: boolean): Draft {
 
 const FITS_EVERY_PROVIDER = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** Hands out ids for calls: their own where every provider takes it and it is not used twice, else a new one. */
+/** Assigns ids to calls: the original id if every provider accepts it and it is unique, otherwise a new one. */
 function createCallIds(): (wanted: string) => string {
   const used = new Set<string>();
   return (wanted) => {
@@ -205,7 +204,7 @@ function createCallIds(): (wanted: string) => string {
   };
 }
 
-/** A tool name that every provider takes: models sometimes call names that do not exist. */
+/** A tool name that every provider accepts: models sometimes call names that do not exist. */
 export function callableName(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed';
 }

@@ -13,7 +13,7 @@ interface ImagePart {
   readonly cache?: CacheControl;
 }
 
-/** A call the model made. Ids are unique in the transcript and fit every provider. */
+/** A call that the model made. Ids are unique in the transcript and valid for every provider. */
 interface Call {
   readonly id: string;
   readonly name: string;
@@ -35,10 +35,10 @@ interface AssistantTurn {
   readonly role: 'assistant';
   readonly texts: readonly TextPart[];
   readonly calls: readonly Call[];
-  /** Behind the calls. */
+  /** At the end of the calls. */
   readonly cache: CacheControl | undefined;
 }
-/** Directly after the assistant turn that called: one result for each call, in the same order. */
+/** The results of the previous assistant turn: one for each call, in the same order. */
 export interface ResultsTurn {
   readonly role: 'results';
   readonly results: readonly CallResult[];
@@ -47,20 +47,20 @@ export interface ResultsTurn {
 export type Turn = UserTurn | AssistantTurn | ResultsTurn;
 
 /**
- * A conversation in chat mode, ready to be written in any provider's format. It starts and ends with people or results,
- * never has two assistant turns in a row, and every call has its result.
+ * A conversation in chat mode, for any provider's format. It starts and ends with people or results, never has two assistant turns in a row, and every call has
+ * its result.
  */
 export interface Transcript {
   readonly system: string;
   readonly turns: readonly Turn[];
 }
 
-/** The text of an assistant turn in one piece. */
+/** The whole text of an assistant turn. */
 export function wordsOf({ texts }: AssistantTurn): string {
   return texts.map(({ text }) => text).join('');
 }
 
-/** Parts with neighbouring texts in one piece: for providers that end no cached prefix within a message. */
+/** Joins neighbouring texts, for providers that end no cached prefix within a message. */
 export function joinTexts(parts: readonly Part[]): readonly Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
@@ -75,12 +75,12 @@ export function joinTexts(parts: readonly Part[]): readonly Part[] {
 /** Why an image cannot be sent to this model; `undefined` when it can. */
 export type ImageRule = (source: ImageContent['source']) => string | undefined;
 
-/** A part that may still grow, or be marked. */
+/** A part that text can be appended to, and that can get a cache mark. */
 export type GrowingPart =
   | { readonly type: 'text'; text: string; cache?: CacheControl }
   | (ImagePart & { cache?: CacheControl });
 
-/** Text, or an image that the model can take, or a note in its place. */
+/** Text, an image that the model accepts, or a note in place of an image. */
 export function showable(block: ContentBlock, rule: ImageRule): Part | undefined {
   if (block.type === 'text') return block.text.trim() === '' ? undefined : { type: 'text', text: block.text };
   if (block.type !== 'image') return undefined;
@@ -92,7 +92,7 @@ export function showable(block: ContentBlock, rule: ImageRule): Part | undefined
 
 /**
  * Adds one message of a person.
- * @param apart a part for each message; otherwise text is appended until an image or a cache mark ends the part
+ * @param apart whether each message is a separate part; otherwise text is appended until an image or a cache mark ends the part
  */
 export function addMessage(parts: GrowingPart[], label: string, message: readonly Part[], apart: boolean): void {
   const [first, ...more] = message;
@@ -104,7 +104,7 @@ export function addMessage(parts: GrowingPart[], label: string, message: readonl
   }
 }
 
-/** A later part starts with the line break, so that a part once sent never changes and stays cached. */
+/** Adds text. A further part begins with the line break, so that earlier parts never change and stay cached. */
 export function addText(parts: GrowingPart[], text: string, apart: boolean): void {
   const last = parts.at(-1);
   if (last === undefined) parts.push({ type: 'text', text });
@@ -119,7 +119,7 @@ interface ImageLimits {
   readonly maxBytes: number;
 }
 
-/** The rule for a provider's limits; for a model that sees nothing, every image has a problem. */
+/** The rule for a provider's limits; it refuses every image for a model without vision. */
 export function imageRule(limits: ImageLimits, canSee: boolean): ImageRule {
   return (source) => (canSee ? problemWith(source, limits) : 'this model takes no images');
 }
@@ -140,19 +140,19 @@ export const COMMON_MEDIA_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'imag
 const LINE_END = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
 
 /**
- * A message as the model reads it: `Name: first line`, and every further line indented by two spaces. Only lines at the margin name a speaker, and no member's
- * text can reach the margin, so it cannot imitate another speaker.
+ * A message for the model: `Name: first line`, with every further line indented by two spaces. Only lines at the margin name a speaker, and no member's text
+ * can reach the margin, so it cannot imitate another speaker.
  */
 export function speak(label: string, text: string): string {
   return `${label}: ${indent(text)}`;
 }
 
-/** More text of the same message, after an image. */
+/** Further text of the same message, after an image. */
 export function goOn(text: string): string {
   return `  ${indent(text)}`;
 }
 
-/** Explains the form, for the system prompt. */
+/** Explains the format of messages in the system prompt. */
 export function speechNote(self: string): string {
   return [
     'Messages from people are written as `Name: text`.',
@@ -174,8 +174,8 @@ const MAX_LENGTH = 64;
 const RESERVED = ['system', 'assistant', 'user', 'human', 'developer', 'tool', 'function'];
 
 /**
- * Gives each participant the name under which the model sees it: one line, without a colon, unique in the request, and never
- * the model's own name or a role's. Names that need no change keep theirs, so that no member can take another's by hiding characters in it.
+ * Assigns each participant a name for the model: one line, without a colon, unique in the request, and never the model's own name or a role's. Names that need
+ * no change are assigned first, so that no member can take another's name by adding hidden characters.
  */
 export function labelParticipants(participants: Iterable<string>, self: string): ReadonlyMap<string, string> {
   const names = [...new Set(participants)].map((participant) => ({ participant, clean: cleanName(participant) }));
@@ -200,7 +200,7 @@ function firstFree(name: string, isTaken: (candidate: string) => boolean): strin
   }
 }
 
-/** One line without a colon, and nothing in it that could be taken for the `>[` of a written call. Joiners stay where emoji need them. */
+/** A name on one line without a colon, and without text that could look like the `>[` of a written call. Joiners stay where emoji need them. */
 export function cleanName(participant: string): string {
   const visible = participant
     .replace(/(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}]\p{M}?)\u200d/gu, '')

@@ -15,9 +15,9 @@ interface CallContext {
   readonly tools: Tools;
   readonly clock: Clock;
   readonly caller: Caller;
-  /** How long to wait for the decision on a held call. */
+  /** Maximum wait for the decision on a held call. */
   readonly waitMs: number;
-  /** The longest text of a result. */
+  /** Maximum length of the text of a result. */
   readonly mostCharacters: number;
   readonly signal: AbortSignal;
   readonly progress: ProgressReporter;
@@ -26,7 +26,7 @@ interface CallContext {
 const BEAT_MS = 10_000;
 
 /**
- * Calls one of the host's tools as the token's actor, like every other call.
+ * Calls one of the host's tools as the token's actor, through the same checks as every other call.
  * @throws McpError when there is no such tool for this token
  */
 export async function callHostTool(name: string, input: unknown, parts: CallContext): Promise<CallToolResult> {
@@ -51,12 +51,12 @@ export async function callHostTool(name: string, input: unknown, parts: CallCont
   }
 }
 
-/** Whether the token includes the tool. The host decides what its actor may do. */
+/** Whether the token allows the tool. The host decides about the actor's access. */
 export function mayUse({ tools }: Caller, name: string): boolean {
   return tools.length === 0 || tools.includes(name);
 }
 
-/** How the call ended, or that it has not when the time is up or the client has disconnected. */
+/** The outcome of the call, or that it is still pending when the time is up or the client has disconnected. */
 async function settledWithin(outcome: DeferredOutcome, { clock, waitMs, signal }: CallContext): Promise<Outcome> {
   const end = await withinLimit(clock, waitMs, outcome.settled, signal);
   return end.inTime ? end.value : outcome;
@@ -116,13 +116,16 @@ type Send = (notification: {
 interface ProgressReporter {
   /** Forwards the tool's progress. */
   report(progress: ToolProgress): void;
-  /** A heartbeat when there is nothing else to report: it keeps the client from giving up. */
+  /** Sends a heartbeat when there is no other progress, so that the client does not time out. */
   beat(message: string): void;
 }
 
 const SILENT: ProgressReporter = { report: () => undefined, beat: () => undefined };
 
-/** Reports the progress of a call to a client that wants it. The numbers must rise: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress */
+/**
+ * Reports the progress of a call to a client that requested it. The numbers must increase:
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
+ */
 export function createProgressReporter(progressToken: ProgressToken | undefined, send: Send): ProgressReporter {
   if (progressToken === undefined) return SILENT;
   let beats = 0;
@@ -136,7 +139,7 @@ export function createProgressReporter(progressToken: ProgressToken | undefined,
     );
   };
   return {
-    // Heartbeats came first: the tool's own progress is added to them.
+    // The tool's progress is added to the number of heartbeats, so that the sum increases.
     report: ({ progress, total, message }) =>
       tell(beats + progress, {
         ...(total === undefined ? {} : { total: beats + total }),

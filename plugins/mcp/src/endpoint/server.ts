@@ -19,7 +19,7 @@ import { callHostTool, createProgressReporter, mayUse } from './call.js';
 
 interface Dependencies extends SessionDependencies {
   readonly requestsPerMinute: number;
-  /** The actor for a token. */
+  /** Finds the actor of a token. */
   readonly verify: Verify;
   readonly log: Logger;
 }
@@ -29,19 +29,19 @@ export interface Endpoint {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
   /** Ends the sessions of a token that was revoked. */
   closeOf(tokenId: string): Promise<void>;
-  /** Ends the sessions that were not used for a while. */
+  /** Ends idle sessions. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
 
 const PATH = '/mcp';
-/** Limit of invalid tokens, for all callers together. */
+/** Limit on invalid tokens, for all callers together. */
 const FAILURES_PER_MINUTE = 60;
 const MINUTE_MS = 60_000;
 /** Maximum number of tokens whose requests are counted. */
 const MAX_KEYS = 1_000;
 
-/** The host's tools over streamable HTTP, for every server that serves them. */
+/** The host's tools over streamable HTTP, for any server that routes requests to `handle`. */
 export function createEndpoint(parts: Dependencies): Endpoint {
   const { verify, log } = parts;
   const sessions = createSessions(parts);
@@ -89,7 +89,7 @@ interface EndpointServer {
   close(): Promise<void>;
 }
 
-/** Serves the endpoint, and nothing else. Resolves when it listens. */
+/** Starts a server for the endpoint only. Resolves when it listens. */
 export async function startServer({ address, endpoint, log, ...parts }: ServerOptions): Promise<EndpointServer> {
   const allowed = { hosts: [...parts.hosts, address.host], origins: parts.origins };
   const server = createServer((request, response) => {
@@ -132,12 +132,12 @@ interface Session {
   usedAt: number;
 }
 
-/** The open sessions. Each belongs to the token that opened it: no other token can find out that it exists. */
+/** The open sessions. A session is only visible to the token that opened it. */
 interface Sessions {
   handle(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void>;
   /** Ends the sessions of a token that was revoked. */
   closeOf(tokenId: string): Promise<void>;
-  /** Ends those that were not used for a while. */
+  /** Ends idle sessions. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
@@ -206,7 +206,7 @@ interface SessionDependencies {
   readonly clock: Clock;
   readonly version: string;
   readonly waitMs: number;
-  /** The longest text of a result. */
+  /** Maximum length of the text of a result. */
   readonly mostCharacters: number;
 }
 
@@ -214,7 +214,7 @@ const INSTRUCTIONS =
   'Tools of a Discord bot. They act for one member in one channel, or for an agent as far as it was let in. Some calls wait there for a confirmation: a result that begins with ' +
   '"Not run yet" means that nothing has happened so far.';
 
-/** The host's tools for one session, and so for one member or agent. */
+/** The server of one session, with the host's tools for its member or agent. */
 function createSessionServer(
   caller: Caller,
   { tools, clock, version, waitMs, mostCharacters }: SessionDependencies,
@@ -241,7 +241,7 @@ function createSessionServer(
   return server;
 }
 
-/** Hints follow from the declared risk. */
+/** The hints follow from the declared risk. */
 function toMcpTool({ name, description, inputSchema, risk }: ToolInfo) {
   return {
     name,

@@ -18,7 +18,7 @@ import type { Client } from 'discord.js';
 import { cutText } from '../importing/result.js';
 import { type CallPlace, type HistoryJournals, hourOf } from './journals.js';
 
-/** Where the history lies, and what it is written with. */
+/** The storage of the history, and what is needed to write to it. */
 interface HistoryDependencies {
   readonly journals: Pick<HistoryJournals, 'append' | 'hours' | 'read'>;
   /** By channel. */
@@ -28,25 +28,25 @@ interface HistoryDependencies {
 
 interface HistoryStore extends ToolHistory {
   record(place: CallPlace, use: RecordedUse): Promise<void>;
-  /** Removes the memory cache of all channels, or of one: the stored data have changed. */
+  /** Clears the memory cache of all channels, or of one, after a change of the stored data. */
   forgetCached(channelId?: string): void;
 }
 
 interface Cached {
-  /** Everything from this message on is here, as far as the limits go; `undefined`: all that they admit. */
+  /** The cache contains all calls from this message on, within the limits; `undefined`: all calls within the limits. */
   readonly since: string | undefined;
   readonly uses: readonly RecordedUse[];
-  /** About how much text they hold. */
+  /** Approximate size of their text. */
   readonly characters: number;
 }
 
-/** A window has a few hundred messages: more calls or text than this would be useless. The newest are returned. */
+/** Limits for one channel: a window has a few hundred messages, so more calls or text would be useless. The newest are returned. */
 const LIMITS = { calls: 1_000, characters: 4_000_000 };
 const MOST_CHANNELS = 200;
-/** Limit of all channels together, since results may be long. The least recently used are dropped first. */
+/** Limit for all channels together, since results may be long. The least recently used channels are dropped first. */
 const MOST_CHARACTERS = 8_000_000;
 
-/** The calls of channels, cached in memory from their first use on, and stored in journals. */
+/** The calls of channels: stored in journals, and cached in memory from the first use of a channel on. */
 export function createHistory({ journals, mutex, log }: HistoryDependencies): HistoryStore {
   const cache = new Map<string, Cached>();
 
@@ -95,13 +95,13 @@ export function createHistory({ journals, mutex, log }: HistoryDependencies): Hi
   };
 }
 
-/** Whether the wanted range begins before the known one. */
+/** Whether the requested range begins before the cached one. */
 function reachesFurther(wanted: string | undefined, known: string | undefined): boolean {
   if (known === undefined) return false;
   return wanted === undefined || compareIds(wanted, known) < 0;
 }
 
-/** How many calls are given, and about how much text they may hold together; the latest one is given however long it is. */
+/** Maximum number of calls, and approximate maximum of their text together. The latest call is always included. */
 interface HistoryLimits {
   readonly calls: number;
   readonly characters: number;
@@ -114,14 +114,14 @@ interface Window extends HistoryLimits {
 
 type ReadJournals = Pick<HistoryJournals, 'hours' | 'read'>;
 
-/** The calls of a channel, oldest first. Reads the newest hours first, and no more of them than it needs. */
+/** The calls of a channel, oldest first. Reads the newest hours first, and only as many as needed. */
 async function readUses(
   journals: ReadJournals,
   channelId: string,
   { since, ...limits }: Window,
   log: Logger,
 ): Promise<readonly RecordedUse[]> {
-  // A call never ends before the message that it follows was written.
+  // No call ends before the message that it follows was written.
   const firstHour = since === undefined ? '' : hourOf(createdAt(since));
   const found: RecordedUse[][] = [];
   let [count, characters] = [0, 0];
@@ -138,7 +138,7 @@ async function readUses(
   return newest(found.flat(), limits);
 }
 
-/** The latest of them that the limits admit. */
+/** The latest calls within the limits. */
 function newest(uses: readonly RecordedUse[], { calls, characters }: HistoryLimits): readonly RecordedUse[] {
   let left = characters;
   let first = uses.length;
@@ -152,10 +152,10 @@ function newest(uses: readonly RecordedUse[], { calls, characters }: HistoryLimi
 }
 
 const CALL_CHARACTERS = 200;
-/** Each call is counted once: to write out all of a channel's with every new one takes a tenth of a second. */
+/** Each call is serialised once for its size: serialising all calls of a channel for each new one would take a tenth of a second. */
 const counted = new WeakMap<RecordedUse, number>();
 
-/** About how much text a call holds. */
+/** The approximate size of a call's text. */
 function charactersOf(use: RecordedUse): number {
   const known = counted.get(use);
   if (known !== undefined) return known;
@@ -179,7 +179,7 @@ async function readHour(
   return records;
 }
 
-/** Records every finished call. A disk failure loses the record, not the call. */
+/** Records every finished call. After a disk failure the record is missing; the call itself is not affected. */
 export function createRecorder(history: HistoryStore, clock: Clock, log: Logger) {
   return async function record(call: SettledCall): Promise<void> {
     try {
@@ -217,7 +217,7 @@ function recordOf({ id, tool, input, actor, messageId, outcome }: SettledCall, n
   };
 }
 
-/** Arguments that were refused because they were not an object are still recorded. */
+/** Arguments as an object: calls that were refused because their arguments are not an object are recorded, too. */
 function asRecord(input: unknown): Readonly<Record<string, unknown>> {
   if (typeof input === 'object' && input !== null && !Array.isArray(input)) return { ...input };
   return input === undefined ? {} : { given: String(input).slice(0, 4_000) };
@@ -225,7 +225,7 @@ function asRecord(input: unknown): Readonly<Record<string, unknown>> {
 
 const WITHHELD = '(from a place that you cannot read now, or deleted there)';
 
-/** The calls that one member asked for, over all channels and hours that are this host's. */
+/** The calls on behalf of one member, over all channels and hours of this host. */
 export function historyOf(
   history: HistoryStore,
   journals: HistoryJournals,
@@ -233,8 +233,8 @@ export function historyOf(
   { client, provenance }: { readonly client: Client; readonly provenance: Pick<Provenance, 'mayHave'> },
 ): PersonalData {
   /**
-   * Calls with results that they cannot read any more are left out; so are arguments that a model wrote after reading there. An agent writes from all its
-   * places, with the member's rights but not to the member.
+   * A call for the member's export: without a result that they may not read now, and without arguments that a model wrote in a place that they may not read.
+   * Arguments of an agent are always withheld, since an agent writes with knowledge from all its places.
    */
   const asTheirs = async (use: RecordedUse, mayHaveWords: boolean, userId: string) => {
     const { call, result, timestamp } = use;
@@ -270,19 +270,19 @@ export function historyOf(
           for (const hour of hours) await journals.change(channelId, hour, (use) => withoutWordsOf(userId, use));
         });
       }
-      // Also of channels of which another host has changed what is stored.
+      // Clears all channels, since another host may have changed stored calls of channels that this host has cached.
       history.forgetCached();
     },
   };
 }
 
-/** The remaining part of a call when a member's data are deleted; `undefined` for their own calls. */
+/** The remaining part of a call after the deletion of a member's data; `undefined` for their own calls. */
 function withoutWordsOf(userId: string, use: RecordedUse): RecordedUse | undefined {
   if (use.call.userId === userId) return undefined;
   return isOf(use.result.sources, userId) ? withoutWords(use) : use;
 }
 
-/** Another member's call stays; its result contained text of the member whose data are deleted. */
+/** Another member's call without its result, which contained text of the member whose data are deleted. */
 function withoutWords({ result, ...use }: RecordedUse): RecordedUse {
   return { ...use, result: { callId: result.callId, output: null, error: FORGOTTEN } };
 }

@@ -9,16 +9,16 @@ import {
 } from '@cinnabar/sdk';
 
 const HOUR_MS = 3_600_000;
-/** Ids come from Discord, but a path is not the place to rely on it. */
+/** Ids come from Discord, but are validated before they become part of a path. */
 const ID = /^\d{1,20}$/;
 
-/** Where the calls of one channel lie: `{botId}/{channelId}`. */
+/** The journals of one channel: `{botId}/{channelId}`. */
 function channelPath(botId: string, channelId: string): readonly string[] {
   for (const id of [botId, channelId]) if (!ID.test(id)) throw new TypeError(`"${id}" is not an id`);
   return [botId, channelId];
 }
 
-/** `2026-11-21-22`, in UTC: the journal in which what ended at that time is kept. */
+/** The name of the journal for calls that end at this time: `2026-11-21-22`, in UTC. */
 export function hourOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 13).replace('T', '-');
 }
@@ -61,10 +61,10 @@ interface OpenJournal {
   readonly journal: Journal<RecordedUse>;
 }
 
-/** The journals of all channels, one for each hour. The caller makes sure that one channel's are written to by one call at a time. */
+/** The journals of all channels, one for each hour. The caller serialises writes to one channel. */
 export interface HistoryJournals {
   append(place: CallPlace, use: RecordedUse): Promise<void>;
-  /** The complete journals of a channel, oldest first. */
+  /** Names of a channel's journals, oldest first. */
   hours(channelId: string): Promise<readonly string[]>;
   read(
     channelId: string,
@@ -84,16 +84,16 @@ interface RecordedHour {
   readonly channelId: string;
   readonly hour: string;
   readonly bytes: number;
-  /** Whether this host is responsible for it. */
+  /** Whether this host serves the channel. */
   readonly isOwn: boolean;
 }
 
-/** A busy bot has more channels than a process may open files. */
+/** Limit on open files: a busy bot has more channels than that. */
 const MOST_OPEN = 64;
 
 interface JournalDependencies {
   readonly journals: Journals;
-  /** The bot's user id, as far as it is known. */
+  /** The bot's user id. */
   botId(): string;
   readonly clock: Pick<Clock, 'now'>;
   /** Runs a task later, unless the plugin stops before. */
@@ -141,7 +141,7 @@ export function createHistoryJournals({ journals, botId, clock, after }: Journal
     return journal;
   };
 
-  /** Opens a journal for one thing. */
+  /** Opens a journal for one task. */
   const within = async <T>(channelId: string, hour: string, task: (journal: Journal<RecordedUse>) => Promise<T>) => {
     const journal = open(channelId, hour);
     try {
@@ -189,15 +189,15 @@ interface RetentionDependencies {
   /** By channel. */
   readonly mutex: KeyedMutex;
   readonly now: number;
-  /** 0: whatever their age. */
+  /** Maximum age in days; 0: no limit. */
   readonly days: number;
-  /** Of all channels together. */
+  /** Maximum size of all channels together. */
   readonly bytes: number;
 }
 
 /**
- * Removes the calls that are too old, and the oldest beyond the size, hour by hour, where they are this host's. The present hour stays: it is being written.
- * @returns the channels of which calls are gone
+ * Removes calls that are too old, and the oldest beyond the size, hour by hour, among this host's. The current hour, which is being written, stays.
+ * @returns the channels whose calls were removed
  */
 export async function removeOldCalls({
   journals,

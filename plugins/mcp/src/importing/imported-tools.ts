@@ -37,11 +37,11 @@ interface Registered {
   readonly dispose: Disposer;
 }
 
-/** Keeps one server's tools registered in the host as the server lists them. */
+/** Keeps the registered tools of one server equal to its list. */
 export interface Imported {
   /** Registers new tools, removes deleted ones, and keeps unchanged ones. */
   update(tools: readonly ListedTool[]): Promise<void>;
-  /** The host's name of each tool, with what it is. */
+  /** The listed tools by their names in the host. */
   list(): ReadonlyMap<string, ListedTool>;
 }
 
@@ -91,7 +91,7 @@ function register(
     inputSchema: listed.inputSchema,
     risk: riskOf(listed, settings),
     yields: true,
-    // The server runs once, beside what belongs to no guild.
+    // Servers run in the process for data of no guild.
     runsIn: () => null,
     access: { tier: settings.tools[listed.name]?.tier ?? settings.tier },
     present: {
@@ -115,7 +115,7 @@ function register(
 
 const RISKS = ['read', 'write', 'destructive'] as const;
 
-/** The owner's settings; the server's own hints only raise the risk, unless the owner trusts them. */
+/** The risk from the owner's settings. The server's own hints only raise it, unless the owner trusts them. */
 function riskOf({ name, risk: hint }: ListedTool, { risk, tools }: ServerSettings): Risk {
   const own = tools[name]?.risk;
   if (own !== undefined || risk === 'hints') return own ?? hint;
@@ -132,21 +132,21 @@ interface ToolCallContext {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Of structured results. */
+  /** Checks structured results. */
   readonly check: CheckValue;
 }
 
-/** A total limit that progress does not extend: otherwise a server could keep a call forever. */
+/** Total limit that progress does not extend: otherwise a server could keep a call pending forever. */
 const LONGEST_MS = 60 * 60_000;
-/** Longer than the SDK's own timer can be: the limits here use the host's clock. */
+/** Effectively disables the SDK's own timer: the limits here use the host's clock. */
 const FOREVER_MS = 2_147_483_647;
 const UNKNOWN_SESSION = 404;
-/** Few enough blocks to look at each: the SDK's own schema writes a complaint about each of thousands that do not fit. */
+/** Limits the number of blocks, which are then validated one by one: the SDK's own schema would report an issue for each of thousands of invalid ones. */
 const ANSWER = z.looseObject({ content: z.array(z.unknown()).max(1_000).optional() });
 
 /**
- * Calls a server's tool. The time limit starts again with each progress the server reports; the caller can cancel, and the server gets the notification.
- * @throws UserError with what the server said, or why nothing came back
+ * Calls a server's tool. The time limit restarts with each progress that the server reports. A cancellation by the caller is sent to the server.
+ * @throws UserError with the server's message, or why there is no result
  */
 async function callTool(
   connection: Connection,
@@ -229,7 +229,7 @@ async function readWith(
   );
 }
 
-/** Members read only the kind of the error; its text may contain any page, path or key, and is in the log only. */
+/** Members read only the kind of the error. Its text may contain pages, paths or keys, and is only logged. */
 function explain(error: unknown, connection: Connection, { server, tool, log }: ToolCallContext): Error {
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) {
     log.warn('an MCP server refused a call', { server, tool, error });
@@ -245,7 +245,7 @@ function explain(error: unknown, connection: Connection, { server, tool, log }: 
         : t('The MCP server "{server}" answered with an error (HTTP {code}).', { server, code: error.code });
     return new UserError(sentence, { cause: error });
   }
-  // The session or the server is gone: the next call starts a new one.
+  // The session or the server is gone: the next call reconnects.
   connection.lose('it stopped answering');
   const detail = t(
     'The MCP server "{server}" stopped while this was running: it is not known whether it took effect.',
@@ -259,17 +259,17 @@ type CheckValue = (schema: JsonSchema, value: unknown) => Promise<string | undef
 
 const CHECK_MS = 1_000;
 
-/** Checks in a worker, each server's in turn with the others'. @throws CinnabarError CINNABAR_WORKER_TIMEOUT and the like */
+/** Checks values in a worker; servers take turns. @throws CinnabarError CINNABAR_WORKER_TIMEOUT and the like */
 export function checkIn(schemas: WorkerModule<typeof import('./schema.js')>, server: string): CheckValue {
   return async (schema, value) => {
-    // Any object is valid, which is all that most tools without arguments specify.
+    // Any object is valid. Most tools without arguments have such a schema.
     if (Object.keys(schema).every((key) => key === 'type' || key === '$schema') && schema.type === 'object')
       return undefined;
     return schemas.run('problemWith', { schema, value }, { timeoutMs: CHECK_MS, group: `server ${server}` });
   };
 }
 
-/** A tool's input for the host: any object, refused unless the server's schema accepts it. */
+/** The host's schema of a tool's input: any object that the server's schema accepts. */
 function inputFor(schema: JsonSchema, check: CheckValue): ToolInput {
   return z.looseObject({}).superRefine(async (value, context) => {
     const problem = await check(schema, value).catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { type Collection, type Risk, z } from '@cinnabar/sdk';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
 const LONGEST_DESCRIPTION = 4_000;
-/** A server's schema is untrusted data: it must fill neither the memory nor a model's context. */
+/** Limits a schema: it is untrusted data, which must fill neither the memory nor a model's context. */
 const MOST_SCHEMA_CHARS = 32_768;
 
 const listedTool = z.object({
@@ -12,22 +12,22 @@ const listedTool = z.object({
   risk: z.enum(['read', 'write', 'destructive']),
   inputSchema: z.record(z.string(), z.unknown()),
 });
-/** A server's tool, with what the host needs to know of it. */
+/** A server's tool, as far as the host needs it. */
 export type ListedTool = z.output<typeof listedTool>;
 
 /** The tools that servers offered when they last ran, so that they are available before the servers are started. */
 export const listings = {
   scope: 'global',
   version: 1,
-  // One process keeps the servers, and all offer their tools.
+  // One process runs the servers, and all processes offer their tools.
   shared: true,
   schema: z.object({
-    /** Hash of the settings with which it ran: with other settings it may be another server. */
+    /** Hash of the settings at that time: with other settings it may be another server. */
     fingerprint: z.string(),
     tools: z.array(listedTool),
     /** Hashes of the tools that the owner has accepted, by name; including tools that are not listed at the moment. */
     pins: z.record(z.string(), z.string()).default({}),
-    /** Tools that it has changed or added since: not offered until the owner has accepted them. */
+    /** Changed and added tools: not offered until the owner has accepted them. */
     pending: z.array(listedTool).default([]),
   }),
 } as const;
@@ -56,7 +56,7 @@ export function isUsable(schema: Readonly<Record<string, unknown>>): boolean {
   return JSON.stringify(schema).length <= MOST_SCHEMA_CHARS;
 }
 
-/** Tools stay as the owner has accepted them: changed and new ones have to be accepted first. */
+/** Splits listed tools into those that the owner has accepted, and changed or new ones, which have to be accepted first. */
 export function withPins(
   pins: Readonly<Record<string, string>>,
   listed: readonly ListedTool[],
@@ -69,7 +69,7 @@ export function pinsOf(tools: readonly ListedTool[]): Readonly<Record<string, st
   return Object.fromEntries(tools.map((tool) => [tool.name, hashOf(tool)]));
 }
 
-/** Of all that a server says of a tool. */
+/** A hash of all data that a server gives about a tool. */
 function hashOf({ name, description, risk, inputSchema }: ListedTool): string {
   return createHash('sha256')
     .update(JSON.stringify([name, description, risk, inputSchema]))
@@ -89,8 +89,8 @@ const LONGEST = 64;
 const MARK_LENGTH = 6;
 
 /**
- * Names for a server's tools in the host: `<server>_<tool>`, letters, digits and `_`, at most 64. Where two would be the same, or one
- * had to be cut, a mark made from the whole name keeps them apart.
+ * Names for a server's tools in the host: `<server>_<tool>`, letters, digits and `_`, at most 64. Equal names and names that had to be cut get a suffix made
+ * from the whole name.
  */
 export function importedNames(server: string, tools: readonly string[]): ReadonlyMap<string, string> {
   const plain = new Map(tools.map((tool) => [tool, plainName(server, tool)]));

@@ -7,7 +7,7 @@ export interface ImportedResult {
   readonly content: readonly ToolContent[];
 }
 
-/** All images and sounds of one result together. */
+/** Maximum size of all images and sounds of one result together. */
 const MOST_MEDIA_BYTES = 5 * 1024 * 1024;
 
 type Block = CallToolResult['content'][number];
@@ -17,7 +17,7 @@ export function readResult({ content, structuredContent }: CallToolResult): Impo
   const blocks = withinLimits(content.map(toContent));
   const said = blocks.map(describe).join('\n');
   const onlyData = said.trim() === '' && structuredContent !== undefined;
-  // The blocks are within the limit; what is added to them are notes.
+  // The blocks are within the limit; the factor leaves space for the notes.
   const text = onlyData ? cutText(JSON.stringify(structuredContent)) : cutText(said, 2 * MOST_TEXT_BYTES);
   return { text, content: onlyData ? [{ type: 'text', text }] : blocks };
 }
@@ -47,7 +47,7 @@ function toContent(block: Block): ToolContent {
   }
 }
 
-/** Cuts long texts, and puts a note in the place of media that are too large. */
+/** Cuts long texts, and replaces media that are too large by a note. */
 function withinLimits(blocks: readonly ToolContent[]): readonly ToolContent[] {
   let text = MOST_TEXT_BYTES;
   let media = MOST_MEDIA_BYTES;
@@ -68,7 +68,7 @@ function withinLimits(blocks: readonly ToolContent[]): readonly ToolContent[] {
   });
 }
 
-/** One block as text: for other kinds, a note that they exist. */
+/** One block as text; for media, a note. */
 function describe(block: ToolContent): string {
   switch (block.type) {
     case 'text':
@@ -92,14 +92,14 @@ function bytesOf(block: ToolContent): number {
   return Math.floor((base64.length * 3) / 4);
 }
 
-/** How much text of one result is passed on: more would displace everything else in a model's context. */
+/** Maximum size of the text of one result: more would displace everything else in a model's context. */
 const MOST_TEXT_BYTES = 100 * 1024;
 
-/** The text, or its beginning with a note that says how much is missing. */
+/** The text, or its beginning with a note on how much is missing. */
 export function cutText(text: string, mostBytes = MOST_TEXT_BYTES): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= mostBytes) return text;
-  // A character that was cut in half is left out.
+  // An incomplete character is removed.
   const kept = Buffer.from(text)
     .subarray(0, mostBytes)
     .toString()
@@ -107,7 +107,7 @@ export function cutText(text: string, mostBytes = MOST_TEXT_BYTES): string {
   return `${kept}\n… (cut: ${sizeOf(bytes - mostBytes)} of ${sizeOf(bytes)} are left out)`;
 }
 
-/** `900 bytes`, `12 KB`, `3.4 MB`. */
+/** A size for people: `900 bytes`, `12 KB`, `3.4 MB`. */
 function sizeOf(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
   if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KB`;

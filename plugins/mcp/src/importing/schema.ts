@@ -1,4 +1,4 @@
-/** Schemas of external servers, checked in a worker thread: references alone can make one run forever. */
+/** Validates values by schemas of external servers. Runs in a worker thread: references alone can make a schema run forever. */
 import { once } from '@cinnabar/sdk/worker';
 import { Ajv, type AnySchema, type CodeOptions, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -9,8 +9,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => string | undefined;
 
 /**
- * Patterns for RE2, in linear time. Those that it does not support (look-around, back-references) use the JavaScript engine; the worker's time limit applies to
- * them.
+ * Compiles patterns with RE2, which takes linear time. Patterns that RE2 does not support (look-around, back-references) use the JavaScript engine, under the
+ * worker's time limit.
  */
 const regExp: NonNullable<CodeOptions['regExp']> = Object.assign(
   (pattern: string, flags: string) => linear(pattern) ?? new RegExp(pattern, flags),
@@ -20,7 +20,7 @@ const regExp: NonNullable<CodeOptions['regExp']> = Object.assign(
 function linear(pattern: string): { test(text: string): boolean; toString(): string } | undefined {
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
-    // The library keeps patterns by what `toString` says.
+    // The library caches patterns by the result of `toString`.
     return { test: (text) => compiled.matcher(text).find(), toString: () => pattern };
   } catch {
     return undefined;
@@ -29,17 +29,17 @@ function linear(pattern: string): { test(text: string): boolean; toString(): str
 
 const OPTIONS = { strict: false, logger: false, addUsedSchema: false, code: { regExp } } as const;
 
-/** Made when the first schema needs it: each compiles the rules for schemas themselves, which takes a while. */
+/** Created for the first schema that needs it: compiling the meta-schemas takes a while. */
 const draft2020 = once(() => withFormats(new Ajv2020(OPTIONS)));
 const draft7 = once(() => withFormats(new Ajv(OPTIONS)));
 
 const MOST_COMPILED = 64;
-/** By the schema's text, the least recently used first. */
+/** Compiled schemas by their text, the least recently used first. */
 const compiled = new Map<string, Check | undefined>();
 
 /**
- * The problem with a value, or `undefined`. A schema without `$schema` is 2020-12, as MCP says; many servers still use draft 7 without saying so, which is
- * tried next. A schema that is neither accepts everything.
+ * The problem with a value, or `undefined`. A schema without `$schema` is read as 2020-12, MCP's default, then as draft 7, which many servers use without
+ * declaring it. A schema that is invalid in both accepts everything.
  */
 export function problemWith({ schema, value }: { readonly schema: JsonSchema; readonly value: unknown }) {
   const key = JSON.stringify(schema);
@@ -63,7 +63,7 @@ function compileWith(ajv: Ajv, schema: AnySchema): ValidateFunction | undefined 
   } catch {
     return undefined;
   } finally {
-    // It would be kept forever, even after the server has replaced the schema.
+    // Otherwise the library would keep it forever, even after the server has replaced it.
     ajv.removeSchema(schema);
   }
 }

@@ -11,24 +11,24 @@ const report = z.object({
   state: z.enum(SERVER_STATES),
   /** Why it is not running. */
   problem: z.string().exactOptional(),
-  /** In how many milliseconds it is started again. */
+  /** Milliseconds until the next start. */
   retryMs: z.number().exactOptional(),
-  /** By the name that they have in the host. */
+  /** By the tool's name in the host. */
   tools: z.array(z.object({ name: z.string(), risk: z.string(), description: z.string() })),
-  /** Changed or added since the owner has accepted the server's tools. */
+  /** Tools that were changed or added after the owner accepted the server's tools. */
   pending: z.array(z.object({ name: z.string(), description: z.string() })),
 });
 export type ServerReport = z.output<typeof report>;
 
-/** Longer than a server may take to start. */
+/** Longer than the time limit for a server's start. */
 const RESTARTED_MS = 160_000;
 
-/** The acts of the bot's owner on the servers. */
+/** The actions of the bot's owner on the servers. */
 export interface ServerAdministration {
   /** Names of the configured servers. */
   readonly names: readonly string[];
   report(): Promise<readonly ServerReport[]>;
-  /** The same, once no start and no listing of tools is running. */
+  /** Like `report`, once no start and no listing of tools is running. */
   settledReport(): Promise<readonly ServerReport[]>;
   /** @throws UserError when there is none with that name, or it does not start */
   restart(name: string): Promise<ServerReport>;
@@ -37,8 +37,8 @@ export interface ServerAdministration {
 }
 
 /**
- * Administers the servers from any process: in a cluster the one that has what belongs to no guild keeps them.
- * @param servers `undefined`: none is configured
+ * Administers the servers from any process: in a cluster, the process for data of no guild runs them.
+ * @param servers `undefined` when none is configured
  */
 export function createAdministration(
   question: Registrar['question'],

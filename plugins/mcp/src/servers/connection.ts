@@ -18,7 +18,7 @@ import type { ServerSettings } from '../settings.js';
 import { createWire } from './transports.js';
 
 interface Dependencies {
-  /** Names the bot, the same in each run. */
+  /** Identifies the bot, the same in each run. */
   readonly owner: string;
   readonly name: string;
   readonly settings: ServerSettings;
@@ -28,9 +28,9 @@ interface Dependencies {
   readonly log: Logger;
   /** Aborts its start. */
   readonly signal: AbortSignal;
-  /** The server has ended unexpectedly. */
+  /** Called when the server has ended unexpectedly. */
   readonly onGone: (why: string) => void;
-  /** The server reports that its list of tools has changed. */
+  /** Called when the server reports a changed list of tools. */
   readonly onToolsChanged: () => void;
 }
 
@@ -52,7 +52,7 @@ const MOST_TOOLS = 128;
 const MOST_TROUBLES = 50;
 const FOREVER_MS = 2_147_483_647;
 
-/** Taken apart one by one afterwards: the SDK's own schema writes a complaint about each of thousands that do not fit. */
+/** Limits the number of tools, which are then validated one by one: the SDK's own schema would report an issue for each of thousands of invalid ones. */
 const LISTED = z.looseObject({ tools: z.array(z.unknown()).max(2_000), nextCursor: z.string().optional() });
 
 /**
@@ -88,7 +88,7 @@ export async function connect(parts: Dependencies): Promise<Connection> {
   const isWorthLogging = atMost(MOST_TROUBLES, clock);
   client.onerror = (error) => {
     if (isWorthLogging()) log.debug('trouble with an MCP server', { server: name, error });
-    // The SDK tries to resume a broken stream, and reports when it gives up; requests would wait forever.
+    // The SDK tries to resume a broken stream, and reports only here that it gives up; without this, requests would wait forever.
     if (/maximum reconnection attempts/i.test(error.message)) lose('it cannot be reached any more');
   };
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => parts.onToolsChanged());
@@ -146,7 +146,7 @@ export async function connect(parts: Dependencies): Promise<Connection> {
   };
 }
 
-/** `true` for this many in a minute: each line that is not a message would be a separate log entry. */
+/** Returns `true` for the first `most` calls within a minute: each line that is not a message would be a separate log entry. */
 function atMost(most: number, clock: Clock): () => boolean {
   let since = clock.now();
   let count = 0;
@@ -168,10 +168,7 @@ function reasonOf(error: unknown, stderr: readonly string[]): string {
 /** The client's capabilities: only calling tools. */
 const CAPABILITIES = {} as const;
 
-/**
- * Answers requests of servers to the client. A member has requested one tool call: the server may not use their model or ask them questions. Such requests are
- * refused immediately.
- */
+/** Refuses requests of a server to the client. A member has requested one tool call: the server may not use their model or send them questions. */
 function refuseRequests(client: Client): void {
   client.fallbackRequestHandler = async ({ method }) => {
     switch (method) {
@@ -189,7 +186,7 @@ function refuseRequests(client: Client): void {
 
 type Environment = Readonly<Record<string, unknown>>;
 
-/** For `doctor`: whether each MCP server can be reached, or its program is there, and the variables that its settings name are set. No program is started. */
+/** For `doctor`: whether each MCP server can be reached, or its program exists, and whether the variables in its settings are set. Starts no program. */
 export async function checkServers(
   servers: Readonly<Record<string, ServerSettings>>,
   env: Environment,
@@ -219,7 +216,7 @@ async function checkServer(
   return [await checkProgram(name, server.command ?? '', server.cwd)];
 }
 
-/** The names in `${NAME}`, wherever they stand. */
+/** The names in all `${NAME}` of a server's settings. */
 function referencesIn(server: ServerSettings): readonly string[] {
   const found = JSON.stringify(server).matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g);
   return [...new Set([...found].flatMap(([, variable]) => variable ?? []))];
@@ -228,7 +225,7 @@ function referencesIn(server: ServerSettings): readonly string[] {
 async function checkAddress(name: string, url: string, signal: AbortSignal): Promise<CheckResult> {
   const host = URL.canParse(url) ? new URL(url).host : url;
   try {
-    // Without a session a server refuses this; any answer shows that it can be reached.
+    // A server refuses this request without a session; any response below 500 shows that it can be reached.
     const { status } = await fetch(url, { redirect: 'manual', signal });
     if (status < 500) return { ok: true, text: t('The server {name} at {host} can be reached', { name, host }) };
     return {
@@ -255,7 +252,7 @@ async function checkProgram(name: string, command: string, cwd: string | undefin
       await access(place, constants.X_OK);
       return { ok: true, text: t('The program of the server {name} is there', { name }) };
     } catch {
-      // Perhaps in the next folder.
+      // The program may be in the next folder.
     }
   }
   return {

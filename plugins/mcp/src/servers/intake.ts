@@ -1,6 +1,6 @@
 import type { Clock } from '@cinnabar/sdk';
 
-/** A server sent more than it may. The message is a clause for people: "it sent …". */
+/** A server exceeded a limit. The message is a clause for people: "it sent …". */
 export class IntakeError extends Error {
   override readonly name = 'IntakeError';
 }
@@ -11,13 +11,13 @@ const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_PARTS = 50_000;
 const MOST_BYTES_PER_MINUTE = 64 * 1024 * 1024;
 const MINUTE_MS = 60_000;
-/** Minimum size that a message or an answer counts, so that very many empty ones exceed the limit. */
+/** Minimum size that is counted for a message or an answer, so that very many empty ones exceed the limit. */
 const LEAST = 4 * 1024;
 
 const CARRIAGE_RETURN = 0x0d;
 const COLON = 0x3a;
 
-/** The class of each byte in JSON. */
+/** The classes of bytes in JSON. */
 const ORDINARY = 0;
 const LINE_FEED = 1;
 const QUOTE = 2;
@@ -29,11 +29,11 @@ KINDS[0x22] = QUOTE;
 KINDS[0x5c] = BACKSLASH;
 for (const character of '[{,:') KINDS[character.charCodeAt(0)] = STRUCTURE;
 
-/** The position of a byte: outside of strings, in one, or behind a backslash in one. */
+/** Where a byte is: outside of strings, in a string, or after a backslash in a string. */
 const OUTSIDE = 0;
 const IN_TEXT = 1;
 const ESCAPED = 2;
-/** The state after a byte, by the state before it and what the byte is. */
+/** The next state, by the state and the class of a byte. */
 const NEXT = [
   [OUTSIDE, OUTSIDE, IN_TEXT, OUTSIDE, OUTSIDE],
   [IN_TEXT, OUTSIDE, OUTSIDE, ESCAPED, IN_TEXT],
@@ -41,14 +41,14 @@ const NEXT = [
 ].flat();
 const KIND_COUNT = 5;
 
-/** Where one message ends: at a line feed, at an empty line, or with the body. */
+/** The end of a message: a line feed, an empty line, or the end of the body. */
 export type Framing = 'line' | 'event' | 'body';
 
 /** The limits of one server's messages: bytes per message, and per minute. */
 export interface Intake {
   /** Counts an answer, however short. @throws IntakeError */
   answer(): void;
-  /** Checks a stream chunk by chunk, before anything is parsed. Each call is one stream. The check throws IntakeError. */
+  /** Returns a check for one stream, which gets its chunks before anything is parsed, and throws IntakeError. */
   watch(framing: Framing): (chunk: Uint8Array) => void;
 }
 
@@ -75,7 +75,7 @@ export function createIntake(clock: Clock): Intake {
 function createMessageCount(framing: Framing) {
   let state = OUTSIDE;
   let parts = 0;
-  /** Bytes of the message before the line, and parts. */
+  /** Size of the message before the current line. */
   let before = { bytes: 0, parts: 0 };
   let lineBytes = 0;
   let firstByte = 0;
@@ -93,7 +93,7 @@ function createMessageCount(framing: Framing) {
     const isEmpty = lineBytes === 0 || (lineBytes === 1 && firstByte === CARRIAGE_RETURN);
     const ends = framing === 'line' || (framing === 'event' && isEmpty);
     if (ends) before = { bytes: 0, parts: 0 };
-    // Streams are kept open with comments, which belong to no message.
+    // A comment keeps a stream open, and belongs to no message.
     else if (framing !== 'event' || firstByte !== COLON) before = { bytes: before.bytes + lineBytes, parts };
     parts = before.parts;
     lineBytes = 0;
@@ -101,12 +101,12 @@ function createMessageCount(framing: Framing) {
   };
 
   return {
-    /** @returns how many messages ended in it */
+    /** @returns the number of messages that ended in the chunk */
     add(chunk: Uint8Array): number {
       let ended = 0;
       let from = 0;
       if (lineBytes === 0) firstByte = chunk[0] ?? 0;
-      // Runs for every byte, so it is a simple loop: with a call for each byte it takes twenty times as long.
+      // A simple loop, since it runs for every byte: a call for each byte would take twenty times as long.
       for (let at = 0; at < chunk.length; at += 1) {
         const kind = KINDS[chunk[at] ?? 0] ?? ORDINARY;
         if (kind === STRUCTURE && state === OUTSIDE) parts += 1;
@@ -128,8 +128,8 @@ function createMessageCount(framing: Framing) {
 type Fetch = typeof globalThis.fetch;
 
 /**
- * `fetch` for one server, whose answers are checked as they arrive: an endless body, or an event without an end, fails instead of filling the memory.
- * @param onFlood gets the error; the body fails with it, too
+ * `fetch` for one server, which checks answers as they arrive: an endless body, or an event without an end, fails instead of filling the memory.
+ * @param onFlood called with the error, with which the body fails as well
  */
 export function boundedFetch(intake: Intake, onFlood: (error: unknown) => void): Fetch {
   return async (input, init) => {
@@ -156,7 +156,7 @@ export function boundedFetch(intake: Intake, onFlood: (error: unknown) => void):
     });
     const { status, statusText, headers } = response;
     const bounded = new Response(response.body.pipeThrough(checked), { status, statusText, headers });
-    // Callers check the origin of a response with these two properties.
+    // Callers use these two properties to check the origin of a response.
     return Object.defineProperties(bounded, {
       url: { value: response.url },
       redirected: { value: response.redirected },

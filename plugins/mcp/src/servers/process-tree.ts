@@ -5,49 +5,49 @@ import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How long a server may take to end by itself, and then after the signal. */
+/** Time for a server to end by itself, and then after the signal. */
 const LEAVE_MS = 500;
 const TERMINATE_MS = 2_000;
-/** How often new processes are searched for that were started while others were being killed. */
+/** Maximum number of searches for new processes that were started while others were being killed. */
 const MOST_ROUNDS = 20;
 const ROUND_MS = 20;
 
-/** Windows has no process groups; there only the child itself is killed. */
+/** Whether the system has process groups. On Windows only the child itself is killed. */
 export const HAS_GROUPS = process.platform !== 'win32';
 
-/** Environment variable by which all processes started by a server are recognised. */
+/** Environment variable that identifies all processes started by a server. */
 const MARK = 'CINNABAR_MCP_PROCESS';
 const CGROUP = 'cinnabar-mcp-';
-/** Tells this run from earlier ones of the same process, also where ids of processes come again. */
+/** Distinguishes this run from earlier ones of the same process, even when process ids are reused. */
 const RUN = `${process.pid}x${Math.floor(performance.timeOrigin)}`;
 
 /**
- * All processes of one server. The server's child processes are found by one of three signs, however they detach themselves:
+ * All processes of one server. They are found by one of three signs, however they detach themselves:
  * - a separate control group, if this process may create one (Linux, cgroup v2): no process can leave it;
  * - else a mark in the environment, which children inherit, and their children (Linux);
  * - else the process group, which `setsid` leaves.
  * Without a control group, a process that clears its environment and outlives its parents escapes.
  */
 interface ProcessTree {
-  /** To be added to the environment of the program. */
+  /** Add these to the environment of the program. */
   readonly env: Readonly<Record<string, string>>;
   /** Call it as soon as the program is started. */
   adopt(child: ChildProcess): void;
   /**
-   * Ends the program and its descendants: first its input is closed, as MCP requires, then all get a signal to end, then they are killed. Idempotent.
-   * In real time, whatever the host's clock says: processes know no other.
+   * Ends the program and its descendants: closes its input, as MCP requires, then sends a signal to all, then kills them. Idempotent. Uses real time instead of
+   * the host's clock, since it waits for external processes.
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown
    */
   end(): Promise<void>;
 }
 
-/** Running trees, for a bot that ends without stopping its plugins. */
+/** Running trees, killed when the bot ends without stopping its plugins. */
 const alive = new Set<() => void>();
 const endAll = () => {
   for (const kill of alive) kill();
 };
 
-/** @param owner names the bot's process, the same in each run: letters and digits */
+/** @param owner identifies the bot's process, the same in each run: letters and digits */
 export function createProcessTree(owner: string): ProcessTree {
   const mark = `${owner}-${RUN}-${randomUUID()}`;
   let child: ChildProcess | undefined;
@@ -76,7 +76,7 @@ export function createProcessTree(owner: string): ProcessTree {
 
     program.stdin?.end();
     await atMost(LEAVE_MS);
-    // Also when it has ended by itself: its descendants may still run.
+    // Also when the program has ended: its descendants may still run.
     kill('SIGTERM');
     await atMost(TERMINATE_MS);
     for (let round = 0; kill('SIGKILL') > 0 && round < MOST_ROUNDS; round += 1) await pause(ROUND_MS);
@@ -102,7 +102,7 @@ export function createProcessTree(owner: string): ProcessTree {
   };
 }
 
-/** Ends the processes that a killed earlier run has left; those of this run stay, whichever group's. */
+/** Ends processes that a killed earlier run of the same owner has left. Processes of this run stay, whatever their group. */
 export async function endOrphans(owner: string): Promise<void> {
   const isLeft = (mark: string) => mark.startsWith(`${owner}-`) && !mark.startsWith(`${owner}-${RUN}-`);
   for (const pid of strays(isLeft, undefined)) signalOne(pid, 'SIGKILL');
@@ -117,11 +117,11 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
-/** Running processes with such a mark, and all descendants of those or of the server. Available on Linux only. */
+/** Running processes with a matching mark, and all descendants of those or of the server. Linux only. */
 function strays(isOurs: (mark: string) => boolean, root: number | undefined): readonly number[] {
   if (process.platform !== 'linux') return [];
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -135,15 +135,15 @@ function strays(isOurs: (mark: string) => boolean, root: number | undefined): re
     if (isOurs(markOf(name))) marked.push(pid);
   }
   const found = new Set(marked);
-  // A set may grow during its iteration, so this reaches all descendants.
+  // Values that are added to a set during its iteration are visited, so this finds all descendants.
   for (const pid of found) for (const born of children.get(pid) ?? []) found.add(born);
   if (root !== undefined) found.delete(root);
   return [...found];
 }
 
-/** `undefined` for one that has ended and whose exit code was not read yet. */
+/** The parent's id; `undefined` for a process that has ended and whose exit code was not read yet. */
 function parentOf(pid: string): number | undefined {
-  // "123 (a name) S 1 …": the name may hold anything.
+  // "123 (a name) S 1 …": the name may contain any character.
   const stat = contentOf(pid, 'stat');
   const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return parent === undefined || state === 'Z' || state === 'X' ? undefined : Number(parent);
@@ -156,7 +156,7 @@ function markOf(pid: string): string {
   return variable?.slice(MARK.length + 1) ?? '';
 }
 
-/** Empty for a process that has ended, or belongs to another user. */
+/** The content of a file in `/proc`; empty for a process that has ended, or belongs to another user. */
 function contentOf(pid: string, file: 'stat' | 'environ'): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
@@ -165,12 +165,12 @@ function contentOf(pid: string, file: 'stat' | 'environ'): string {
   }
 }
 
-/** A control group, which a process and all that it starts cannot leave: https://docs.kernel.org/admin-guide/cgroup-v2.html */
+/** A control group, which a process and its descendants cannot leave: https://docs.kernel.org/admin-guide/cgroup-v2.html */
 interface Cgroup {
-  /** Ids of the processes in it. */
+  /** Ids of its processes. */
   members(): readonly number[];
   kill(): void;
-  /** Removes it once it is empty; leaves it where it does not become so. */
+  /** Removes the group once it is empty; leaves it when processes remain. */
   remove(): Promise<void>;
 }
 
@@ -178,9 +178,9 @@ const MOST_TRIES = 20;
 const TRY_MS = 20;
 
 /**
- * Makes a control group below this process's own, and moves a process into it.
- * @returns `undefined` where there is no cgroup v2, or where this process may make none: it takes root, a container with a writable
- * `/sys/fs/cgroup`, or a systemd service with `Delegate=yes`
+ * Creates a control group below this process's own, and moves a process into it.
+ * @returns `undefined` without cgroup v2, or without the right to create groups, which requires root, a container with a writable `/sys/fs/cgroup`, or a
+ *   systemd service with `Delegate=yes`
  */
 export function createCgroup(name: string, pid: number): Cgroup | undefined {
   const parent = ownFolder();
@@ -200,7 +200,7 @@ export function createCgroup(name: string, pid: number): Cgroup | undefined {
   return cgroupAt(folder);
 }
 
-/** Control groups of servers with such a mark. */
+/** Control groups of servers with a matching mark. */
 function cgroupsOf(isTheirs: (mark: string) => boolean): readonly Cgroup[] {
   const parent = ownFolder();
   if (parent === undefined) return [];
@@ -219,7 +219,7 @@ function cgroupAt(folder: string): Cgroup {
       try {
         writeFileSync(join(folder, 'cgroup.kill'), '1');
       } catch {
-        // Linux before 5.14, or it has been removed: its members are killed one by one.
+        // On Linux before 5.14, or after the group was removed, the members are killed one by one.
       }
     },
     async remove() {
@@ -235,7 +235,7 @@ function cgroupAt(folder: string): Cgroup {
   };
 }
 
-/** Where this process's own control group is: below the mount of cgroup v2, at the path that `/proc/self/cgroup` names. */
+/** The folder of this process's own control group: below the mount of cgroup v2, at the path in `/proc/self/cgroup`. */
 function ownFolder(): string | undefined {
   if (process.platform !== 'linux') return undefined;
   const mount = readLines('/proc/self/mounts')

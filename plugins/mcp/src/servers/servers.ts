@@ -19,9 +19,9 @@ import { endOrphans } from './process-tree.js';
 
 interface ServersDependencies {
   readonly settings: Readonly<Record<string, ServerSettings>>;
-  /** Names this process, the same in each run: letters and digits. */
+  /** Identifies this process, the same in each run: letters and digits. */
   readonly owner: string;
-  /** Whether this process keeps the servers. Others offer the tools that it has stored. */
+  /** Whether this process runs the servers. Other processes offer the tools that it has stored. */
   readonly isKeeper: boolean;
   readonly env: Readonly<Record<string, unknown>>;
   readonly version: string;
@@ -31,13 +31,13 @@ interface ServersDependencies {
   readonly tool: Registrar['tool'];
   /** Sends notices to the owners of the bot. */
   readonly alert: OwnerNotices['alert'];
-  /** Checks values by the servers' schemas. */
+  /** Validates values by the servers' schemas. */
   readonly schemas: WorkerModule<typeof import('../importing/schema.js')>;
 }
 
 /** The configured servers. */
 export interface Servers {
-  /** Offers the tools that are stored from before. The process that keeps the servers starts unknown ones in the background. */
+  /** Offers the stored tools. The process that runs the servers starts unknown ones in the background. */
   open(): Promise<void>;
   readonly names: readonly string[];
   report(): readonly ServerReport[];
@@ -86,7 +86,7 @@ export function createServers(parts: ServersDependencies): Servers {
         const known = before?.fingerprint === fingerprint ? before : undefined;
         const pins = known === undefined ? pinsOf(tools) : { ...pinsOf(known.tools), ...known.pins };
         const { offered, pending } = withPins(pins, tools);
-        // Stored before it is offered.
+        // Stored before it is offered, so that other processes and a restart find it.
         await listings.of(name).set({ fingerprint, pins, tools: [...offered], pending: [...pending] });
         await imported.update(offered);
         waiting.set(name, pending);
@@ -131,7 +131,7 @@ export function createServers(parts: ServersDependencies): Servers {
     };
   };
 
-  /** Offers what is stored of a server. @returns whether something is, for its present settings */
+  /** Offers the stored tools of a server. @returns whether there are any for its current settings */
   const offerStored = async ({ name, settings, imported }: Server): Promise<boolean> => {
     const known = await listings.of(name).find();
     if (known?.fingerprint !== fingerprintOf(settings)) return false;
@@ -157,7 +157,7 @@ export function createServers(parts: ServersDependencies): Servers {
 
   return {
     async open() {
-      // Also where another process keeps the servers by now: nothing else on this machine knows of them.
+      // Also in a process that does not run the servers any more: no other process on this machine can end its orphans.
       if (servers.some(({ settings }) => settings.command !== undefined)) await endOrphans(parts.owner);
       if (!parts.isKeeper) {
         listings.watch(follow);
@@ -199,7 +199,7 @@ export function createServers(parts: ServersDependencies): Servers {
   };
 }
 
-/** Identifies a server, without the values of secrets: those are not in the settings. */
+/** Identifies a server by its settings, which contain no values of secrets. */
 function fingerprintOf({ command, args, env, cwd, url, headers, oauth }: ServerSettings): string {
   return createHash('sha256')
     .update(JSON.stringify([command, args, env, cwd, url, headers, oauth]))
@@ -212,7 +212,7 @@ interface SupervisorStatus {
   readonly state: ServerState;
   /** Why it is not running. */
   readonly problem: string | undefined;
-  /** When it is started again, on the host's clock. */
+  /** Time of the next start, on the host's clock. */
   readonly retryAt: number | undefined;
 }
 
@@ -225,11 +225,11 @@ interface Dependencies {
   readonly onUp: (connection: Connection) => Promise<void>;
 }
 
-/** Keeps one server running from its first use on. */
+/** Keeps one server running, from its first use on. */
 interface ServerSupervisor {
-  /** The running server; starts it at the first use. @throws UserError when it is down, with the time of the next attempt */
+  /** Returns the connection; starts the server at the first use. @throws UserError while the server is down, with the time of the next attempt */
   need(): Promise<Connection>;
-  /** Stops it if it runs and starts it, regardless of the back-off. @throws UserError */
+  /** Restarts the server at once, regardless of the back-off. @throws UserError */
   restart(): Promise<void>;
   status(): SupervisorStatus;
   /** Resolves when no start is running, whatever its result. */
@@ -240,7 +240,7 @@ interface ServerSupervisor {
 function createSupervisor({ name, clock, log, connect, onUp }: Dependencies): ServerSupervisor {
   const backoff: Backoff = createBackoff(clock);
   let state: ServerState = 'not started';
-  /** For the owner: may quote the server. */
+  /** The problem for the owner: may quote the server. */
   let problem: string | undefined;
   let connection: Connection | undefined;
   let starting: Promise<Connection> | undefined;
@@ -339,7 +339,7 @@ function createSupervisor({ name, clock, log, connect, onUp }: Dependencies): Se
   };
 }
 
-/** For members: the kind of the problem, in the bot's own words. */
+/** The kind of the problem for members, without text of the server. */
 function plainly(problem = 'it was stopped'): string {
   const kind = /^it (?:was stopped|stopped|took longer than \d+ s to start|cannot be reached any more)/.exec(
     problem,
@@ -349,10 +349,10 @@ function plainly(problem = 'it was stopped'): string {
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 5 * 60_000;
-/** A server that has run for this long is not crashing repeatedly. */
+/** A server that has run this long is not crashing repeatedly. */
 const STABLE_MS = 60_000;
 
-/** The delay before each restart: 1 s, 2 s, 4 s … 5 min, reset after it has run for a minute. */
+/** The delay before each restart: 1 s, 2 s, 4 s … 5 min. Reset after the server has run for a minute. */
 interface Backoff {
   next(): number;
   succeeded(): void;

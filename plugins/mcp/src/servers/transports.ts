@@ -19,7 +19,7 @@ interface Program {
 }
 
 interface StdioOptions {
-  /** Names the bot, the same in each run. */
+  /** Identifies the bot, the same in each run. */
   readonly owner: string;
   readonly clock: Clock;
   readonly intake: Intake;
@@ -34,7 +34,7 @@ const LINE_FEED = 0x0a;
 /**
  * Communicates with a child process over its standard streams. The SDK's own transport accepts messages of any length, with quadratic cost, and does not end
  * the child's descendants.
- * The child gets its configured environment and harmless variables such as PATH: none of the bot's secrets.
+ * The child gets its configured environment and harmless variables such as PATH, but none of the bot's secrets.
  */
 function createStdioTransport(program: Program, { owner, clock, intake, onFlood, onStderr }: StdioOptions): Transport {
   const tree = createProcessTree(owner);
@@ -44,7 +44,7 @@ function createStdioTransport(program: Program, { owner, clock, intake, onFlood,
     try {
       transport.onmessage?.(deserializeMessage(line));
     } catch (error) {
-      // A line that is not a message: servers print such lines and continue.
+      // The line is not a message: servers print such lines and continue.
       transport.onerror?.(asError(error));
     }
   };
@@ -72,7 +72,7 @@ function createStdioTransport(program: Program, { owner, clock, intake, onFlood,
           transport.onerror?.(error);
         });
         started.once('exit', () => {
-          // It has ended, but its descendants may still run, and keep its streams open.
+          // The program has ended, but its descendants may still run and keep its streams open.
           void tree.end();
         });
         started.once('close', () => transport.onclose?.());
@@ -92,7 +92,7 @@ function createStdioTransport(program: Program, { owner, clock, intake, onFlood,
   return transport;
 }
 
-/** Assembles lines from chunks. After the limit is exceeded, nothing more is read. */
+/** Assembles lines from chunks. After a limit is exceeded, nothing more is read. */
 function createReceiver(intake: Intake, onLine: (line: string) => void, onFlood: (error: unknown) => void) {
   const check = intake.watch('line');
   let parts: Buffer[] = [];
@@ -126,7 +126,7 @@ const SECOND_MS = 1_000;
 const MOST_BYTES_PER_SECOND = 1024 * 1024;
 const MOST_LINES_PER_SECOND = 100;
 
-/** Reads a program's other output line by line: lines are cut, and this many a second are passed on. A program that prints faster has to wait. */
+/** Reads a program's other output line by line. Long lines are cut, and the number of lines per second is limited: a program that prints faster has to wait. */
 function readStderr(stream: Readable, clock: Clock, onLine: (line: string) => void): void {
   const decoder = new TextDecoder();
   let line = '';
@@ -171,7 +171,7 @@ function readStderr(stream: Readable, clock: Clock, onLine: (line: string) => vo
 }
 
 interface Dependencies {
-  /** Names the bot, the same in each run. */
+  /** Identifies the bot, the same in each run. */
   readonly owner: string;
   readonly env: Readonly<Record<string, unknown>>;
   readonly clock: Clock;
@@ -183,11 +183,11 @@ interface Dependencies {
 
 interface Wire {
   readonly transport: Transport;
-  /** Tells the server that the session has ended, if the protocol allows it. Never rejects. */
+  /** Ends the session at the server, if the protocol allows it. Never rejects. */
   sayGoodbye(): Promise<void>;
 }
 
-/** @throws UserError when a variable that the settings refer to is not set */
+/** Creates the transport of a server. @throws UserError when a variable that the settings refer to is not set */
 export function createWire(settings: ServerSettings, { owner, env, clock, onFlood, onStderr }: Dependencies): Wire {
   const intake = createIntake(clock);
   if (settings.url !== undefined) {
@@ -217,8 +217,8 @@ export function createWire(settings: ServerSettings, { owner, env, clock, onFloo
 type Environment = Readonly<Record<string, unknown>>;
 
 /**
- * Lets the bot get its own access tokens at the server's authorization server: OAuth without a person, by client credentials. These are sent only to the
- * configured issuer, whatever the server says: https://modelcontextprotocol.io/extensions/auth/oauth-client-credentials
+ * Gets access tokens at the server's authorization server: OAuth without a person, by client credentials. These are sent only to the configured issuer,
+ * whatever the server announces: https://modelcontextprotocol.io/extensions/auth/oauth-client-credentials
  * @throws UserError when a variable that the settings refer to is not set
  */
 function createAuthorization({ oauth }: ServerSettings, env: Environment): OAuthClientProvider | undefined {
@@ -234,7 +234,7 @@ function createAuthorization({ oauth }: ServerSettings, env: Environment): OAuth
     const clientSecret = resolveReferences(oauth.clientSecret ?? '', env);
     return new ClientCredentialsProvider({ ...known, clientSecret });
   }
-  // A variable in a .env file has one line: line breaks of a PEM file are written as \n there.
+  // A variable in a .env file is one line: line breaks of a PEM file are written as \n there.
   const privateKey = resolveReferences(oauth.privateKey, env).replaceAll('\\n', '\n');
   return new PrivateKeyJwtProvider({ ...known, privateKey, algorithm });
 }
@@ -242,8 +242,8 @@ function createAuthorization({ oauth }: ServerSettings, env: Environment): OAuth
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /**
- * Replaces `${NAME}` by the values of environment variables. Done when a server is started, so that no secret is in a setting.
- * @throws UserError with the variable that is not set
+ * Replaces `${NAME}` by the values of environment variables. Called when a server is started, so that settings contain no secrets.
+ * @throws UserError with the name of a variable that is not set
  */
 function resolveReferences(text: string, env: Environment): string {
   return text.replace(REFERENCE, (_, name: string) => {
@@ -257,13 +257,13 @@ function resolveAll(values: Readonly<Record<string, string>> | undefined, env: E
   return Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, resolveReferences(value, env)]));
 }
 
-/** The SDK's HTTP transports, whose accessors may be `undefined` where its interface leaves properties out. */
+/** The SDK's HTTP transports, whose accessors may be `undefined` where its interface has optional properties. */
 type LooseTransport = { [K in keyof Transport]: Transport[K] | undefined } & Pick<
   Transport,
   'start' | 'send' | 'close'
 >;
 
-/** One of the SDK's transports as the SDK takes it: its types were not written for `exactOptionalPropertyTypes`. */
+/** Converts a transport of the SDK to the SDK's interface, which was not written for `exactOptionalPropertyTypes`. */
 export function asTransport(transport: LooseTransport): Transport {
   return transport as Transport;
 }

@@ -10,14 +10,14 @@ import {
 } from '@cinnabar/sdk';
 
 const token = z.object({
-  /** A name for people. */
+  /** The token's name for people. */
   id: z.string(),
   /** SHA-256 of the secret, hex. */
   hash: z.string(),
   guildId: z.string().nullable(),
-  /** Where cards of its calls are posted. */
+  /** The channel for the confirmation cards of its calls. */
   channelId: z.string(),
-  /** Only these tools; empty: all that the member may use. */
+  /** The allowed tools; empty: all that the member may use. */
   tools: z.array(z.string()),
   createdBy: z.string(),
   createdAt: z.number(),
@@ -25,7 +25,7 @@ const token = z.object({
 });
 type StoredToken = z.output<typeof token>;
 
-/** One document for each member that tokens act as, so that a member's export and deletion include them. */
+/** One document for each member whose rights tokens have, so that the member's export and deletion include the tokens. */
 export const tokens = {
   scope: 'user',
   version: 1,
@@ -51,7 +51,7 @@ export interface Tokens {
     readonly createdBy: string;
     readonly expiresAt?: number;
   }): Promise<{ readonly grant: Grant; readonly bearer: string }>;
-  /** The actor for a bearer; `undefined` when it is not valid (any more). */
+  /** The grant of a bearer token; `undefined` when it is invalid, expired or revoked. */
   verify(bearer: string): Promise<Grant | undefined>;
   /** The grants of a guild (`null`: of direct messages). */
   list(guildId: string | null): Promise<readonly Grant[]>;
@@ -59,7 +59,7 @@ export interface Tokens {
   revoke(guildId: string | null, id: string): Promise<boolean>;
 }
 
-/** Identifies the member, so that it is found without a search; the rest is a secret of 256 bits. */
+/** Contains the member's id, so that the token is found without a search, and 256 bits of secret. */
 const BEARER = /^cinnabar_mcp_(\d{1,20})-([0-9a-f]{8})-([\w-]{43})$/;
 const MOST_PER_MEMBER = 50;
 
@@ -88,7 +88,7 @@ export function createTokens(store: TokenStore, clock: Clock): Tokens {
         ...(expiresAt === undefined ? {} : { expiresAt }),
       };
       await store.of(userId).update((draft) => {
-        // Expired tokens are useless, and no member needs more than this.
+        // Drops expired tokens, and the oldest beyond the limit.
         const live = draft.tokens.filter((one) => !isOver(one, clock.now()));
         draft.tokens = [...live, stored].slice(-MOST_PER_MEMBER);
       });
@@ -123,7 +123,7 @@ function grantOf(userId: string, { id, guildId, channelId, tools, createdBy, exp
 /** A token's secret part: 256 random bits, so a hash faster than a password hash is enough. */
 const newSecret = () => randomBytes(32).toString('base64url');
 
-/** Names a token for people, and finds it. */
+/** The token's id, for people and for `revoke`. */
 const newTokenId = () => randomBytes(4).toString('hex');
 
 const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
@@ -134,15 +134,15 @@ function isSameHash(one: string, other: string): boolean {
 
 /** The actor for a bearer. */
 export interface Caller {
-  /** The token's id: sessions and rate limits belong to it. */
+  /** The token's id, for sessions and rate limits. */
   readonly id: string;
-  /** Only these tools; empty: all that the actor may use. */
+  /** The allowed tools; empty: all that the actor may use. */
   readonly tools: readonly string[];
-  /** Called for each request, since an agent may have been removed meanwhile: then there is none. */
+  /** Called for each request; `undefined` when the agent has been removed meanwhile. */
   actor(): Promise<Actor | undefined>;
 }
 
-/** `undefined` when the bearer is not valid, or not any more. */
+/** Finds the caller of a bearer token; `undefined` when it is invalid, expired or revoked. */
 export type Verify = (bearer: string) => Promise<Caller | undefined>;
 
 /** By the token's id. */
@@ -165,14 +165,14 @@ interface Dependencies {
 
 const AGENT_BEARER = /^cinnabar_agent_([0-9a-f]{8})-([\w-]{43})$/;
 
-/** Bearers of agents: each stands for an identity and its current grants. */
+/** Bearer tokens of agents: each stands for an identity and its current grants. */
 export function createAgentTokens({ store, identities, clock, url, closeOf }: Dependencies): {
   readonly endpoint: McpEndpoint;
   readonly verify: Verify;
-  /** Revokes the bearers of deleted identities: they must not be valid for the next identity with the name. */
+  /** Revokes the tokens of deleted identities, so that they are not valid for a later identity with the same name. */
   sweep(): Promise<void>;
 } {
-  // Serialised, so that concurrent changes leave no unrecorded bearer.
+  // Serialised, so that every issued token is recorded despite concurrent changes.
   const changes = createKeyedMutex();
   const tokensOf = async (identity: string) => {
     const ids: string[] = [];

@@ -6,7 +6,7 @@ import { checkToolCall, readToolCall } from '../json.js';
 import type { Attempt, ProviderCall, ProviderReply } from '../provider.js';
 import { type OutputForm, toMessagesParams } from './request.js';
 
-/** The needed part of a client: Bedrock's has it, too. */
+/** The part of a client that is used: Bedrock's client has it as well. */
 interface MessagesClient {
   readonly messages: Pick<Anthropic['messages'], 'create'>;
 }
@@ -53,7 +53,7 @@ function fromWhole({ content, stop_reason, usage, model }: Anthropic.Message): M
 function toReply(answer: MessagesAnswer, form: OutputForm): ProviderReply {
   const content = answer.blocks.map((block): LlmCompletion['content'][number] => {
     if (block.type === 'text') return block;
-    // The tool that stands for structured output is not a call: its arguments are the answer.
+    // The tool for structured output is not a call: its arguments are the answer.
     if (form.kind === 'tool' && block.name === form.tool.name) return { type: 'text', text: block.raw };
     return typeof block.input === 'object' && block.input !== null
       ? checkToolCall(block.id, block.name, block.input)
@@ -92,7 +92,7 @@ interface MessagesAnswer {
   readonly model: string;
 }
 
-/** Thinking, and other content that the API may add, is left out. */
+/** Thinking, and other content that the API may add, is dropped. */
 type AnswerBlock =
   | { readonly type: 'text'; readonly text: string }
   | {
@@ -105,14 +105,14 @@ type AnswerBlock =
 
 type GrowingBlock = { type: 'text'; text: string } | { type: 'tool_use'; id: string; name: string; raw: string };
 
-/** The parts of an event that become part of the answer. */
+/** The texts of an event that belong to the answer. */
 function textsOf(event: Anthropic.RawMessageStreamEvent): readonly string[] {
   if (event.type !== 'content_block_delta') return [];
   if (event.delta.type === 'text_delta') return [event.delta.text];
   return event.delta.type === 'input_json_delta' ? [event.delta.partial_json] : [];
 }
 
-/** Combines the parts of a streamed answer. The SDK's own helper throws on malformed tool arguments; here they stay text. */
+/** Combines the events of a streamed answer. The SDK's own helper throws on malformed tool arguments; here they stay text. */
 async function collect(
   events: AsyncIterable<Anthropic.RawMessageStreamEvent>,
   onText?: (piece: string) => void,

@@ -37,7 +37,7 @@ export const ANTHROPIC = defineProvider({
   }),
   vendorParts: ({ apiKey, anthropic_api_key: key, baseUrl }) => ({ key: apiKey ?? key, baseUrl }),
   source: ({ key, baseUrl = 'https://api.anthropic.com' }): AnthropicSource => ({
-    // The SDK adds /v1 itself.
+    // The SDK appends /v1.
     baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/v1$/, ''),
     ...(key === undefined ? {} : { key }),
   }),
@@ -60,7 +60,7 @@ export const ANTHROPIC = defineProvider({
 
 const MILLION = 1_000_000;
 const OLDER = 200_000;
-/** Prefill was removed with version 4.6: such requests are answered with 400 since. */
+/** Claude 4.6 and later refuse prefill with status 400. */
 const PREFILL = true;
 const NO_PREFILL = false;
 
@@ -88,7 +88,7 @@ export const CLAUDE: readonly Family[] = [
   claude(/claude-(sonnet-4|3(-[57])?-sonnet)(?!-[2-9](-|$))/, OLDER, 1024, PREFILL, price(3, 15)),
   claude(/claude-3-5-haiku/, OLDER, 2048, PREFILL, price(0.8, 4)),
   claude(/claude-3-haiku/, OLDER, 2048, PREFILL, price(0.25, 1.25)),
-  // All models newer than this table.
+  // Every model that is newer than this table.
   claude(/claude/, OLDER, 4096, NO_PREFILL, undefined),
 ];
 
@@ -154,7 +154,7 @@ function accountOf({ baseUrl, key }: AnthropicSource): Account {
 export function problemOf(error: APIError): HttpProblem {
   return {
     status: error.status,
-    // Bedrock names the error in a header.
+    // Bedrock sends the name of the error in a header.
     kinds: [error.type, error.errorCode, error.headers?.get('x-amzn-errortype') ?? null].filter(
       (kind) => kind !== null,
     ),

@@ -13,7 +13,7 @@ import {
 import { isClosed, outputSchema, withoutDialect } from '../json.js';
 import type { ProviderCall } from '../provider.js';
 
-/** Older models accept these; the SDK's types no longer contain them. */
+/** Sampling parameters of older models, which the SDK's types no longer contain. */
 interface Sampling {
   readonly temperature?: number;
   readonly top_p?: number;
@@ -21,10 +21,10 @@ interface Sampling {
 type MessagesParams = Anthropic.MessageCreateParamsNonStreaming & Sampling;
 
 const IMAGE_LIMITS = { mediaTypes: COMMON_MEDIA_TYPES, protocols: ['https:'], maxBytes: 5 * 1024 * 1024 };
-/** The API requires a limit. Reasoning counts too, so this is twice a long answer. */
+/** The API requires a limit. Reasoning tokens count, so this is twice the length of a long answer. */
 const DEFAULT_MAX_TOKENS = 8192;
 
-/** The differences between the modes. */
+/** The parts of a request that differ between chat and prefill. */
 interface Conversation {
   readonly system: string;
   readonly messages: readonly MarkedMessage[];
@@ -33,7 +33,7 @@ interface Conversation {
   readonly stops: readonly string[];
 }
 
-/** The body of `POST /v1/messages`, and the form in which structured output will arrive. */
+/** The body of `POST /v1/messages`, and the form of the structured output in the answer. */
 export function toMessagesParams(call: ProviderCall): { readonly params: MessagesParams; readonly form: OutputForm } {
   const { request, model, maxTokens, temperature, topP } = call;
   const images = imageRule(IMAGE_LIMITS, call.images);
@@ -82,7 +82,7 @@ function toTool({ name, description, inputSchema }: ModelTool): Anthropic.Tool {
   return { name, description, input_schema: { ...withoutDialect(inputSchema), type: 'object' } };
 }
 
-/** Calls in the history need the definitions of their tools, even when none may be called now. */
+/** The definitions of the tools are sent even when none may be called, since calls in the history need them. */
 function toolOptions(
   tools: readonly Anthropic.Tool[],
   turns: readonly Turn[],
@@ -109,7 +109,7 @@ function markLast(tools: readonly Anthropic.Tool[], breakpoint: Breakpoint | und
   );
 }
 
-/** The conversation as a prefilled text of the model, with the list of tools in front. */
+/** The conversation as a text that the model continues, after the list of tools. */
 function toPrefill({ request, assistantImages }: ProviderCall, images: ImageRule): Conversation {
   const { system, tools, messages } = toScript(request, images);
   const user = (text: string, cache?: CacheControl): MarkedMessage => ({
@@ -133,7 +133,7 @@ function spoken(parts: readonly Part[]): MarkedMessage {
   return { role: 'assistant', blocks: parts.map((part) => ({ block: toBlock(part), cache: part.cache })) };
 }
 
-/** The API accepts images in a user's message only. */
+/** Separates images into user messages: the API accepts them nowhere else. */
 function apart(parts: readonly Part[]): readonly MarkedMessage[] {
   const words = parts.filter((part) => part.type === 'text');
   const shown = parts.filter((part) => part.type === 'image');
@@ -143,7 +143,7 @@ function apart(parts: readonly Part[]): readonly MarkedMessage[] {
   ];
 }
 
-/** A content block, and the mark at its end. The API allows a mark on all of these. */
+/** A content block, and the cache mark at its end. The API allows a mark on all of these. */
 interface MarkedBlock {
   readonly block:
     | Anthropic.TextBlockParam
@@ -158,7 +158,7 @@ interface MarkedMessage {
   readonly blocks: MarkedBlock[];
 }
 
-/** Results and what people say after them are one user message; otherwise each turn is a message. */
+/** Tool results and the following messages of people become one user message; every other turn is a message. */
 function toMessages(turns: readonly Turn[]): readonly MarkedMessage[] {
   const messages: MarkedMessage[] = [];
   for (const turn of turns) {
@@ -170,7 +170,7 @@ function toMessages(turns: readonly Turn[]): readonly MarkedMessage[] {
   return messages;
 }
 
-/** Sets the breakpoints, one for each block. A lone text is written as a plain string, which means the same. */
+/** Sets the breakpoints, one for each block. A single text is written as a plain string, which is equivalent. */
 function withBreakpoints(
   messages: readonly MarkedMessage[],
   breakpoints: readonly (Breakpoint | undefined)[],
@@ -222,7 +222,7 @@ function toSource({ type, data, mediaType }: ImageContent['source']): Anthropic.
   return { type: 'base64', data, media_type: toMediaType(mediaType.toLowerCase()) };
 }
 
-// The rules for images have excluded all other types.
+// `imageRule` has excluded all other types.
 function toMediaType(mediaType: string): Anthropic.Base64ImageSource['media_type'] {
   return mediaType === 'image/png' || mediaType === 'image/gif' || mediaType === 'image/webp'
     ? mediaType
@@ -245,8 +245,8 @@ interface Breakpoints {
 }
 
 /**
- * The breakpoints that a model accepts. When there are too many, the one after the tools is dropped first, since the system prompt's includes it, then the
- * earliest. An hour's entry after one of five minutes, which the API refuses, is kept for five minutes, too.
+ * The breakpoints that a model accepts. When there are too many, the one after the tools is dropped first, since the prefix of the system prompt includes the
+ * tools, then the earliest. The API refuses an entry of an hour after one of five minutes: such an entry is kept for five minutes.
  */
 function placeBreakpoints({ tools, system, blocks }: Marks, rules: ModelTraits['cache']): Breakpoints {
   const kept = new Set(keptPlaces([tools, system, ...blocks], rules));
@@ -275,7 +275,7 @@ function keptPlaces(marks: readonly (CacheControl | undefined)[], rules: ModelTr
   return places.filter((place) => !dropped.has(place));
 }
 
-/** How structured output is requested: as the API's own format when it supports the schema, otherwise as a tool that must be called. */
+/** The form of requested structured output: the API's own format when it supports the schema, otherwise a tool that must be called. */
 export type OutputForm =
   | { readonly kind: 'prose' }
   | { readonly kind: 'schema'; readonly format: Anthropic.JSONOutputFormat }
@@ -310,7 +310,7 @@ const UNSUPPORTED = new Set([
   'oneOf',
 ]);
 
-/** Keywords that the API's format refuses. A property may have such a name: then the tool is used, which works as well. */
+/** Whether a schema contains keywords that the API's format refuses. A property with such a name also counts; then the tool is used, which works as well. */
 function hasUnsupported(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasUnsupported);
   if (typeof value !== 'object' || value === null) return false;

@@ -9,7 +9,7 @@ import type { ProviderCall } from '../provider.js';
 interface BedrockSource {
   readonly region: string;
   readonly baseUrl: string;
-  /** Without them AWS's default chain is used: profiles, roles. */
+  /** Absent: AWS's default chain is used (profiles, roles). */
   readonly credentials?: {
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
@@ -52,7 +52,7 @@ export const BEDROCK = defineProvider({
   },
   impliedBy: ['aws_access_key', 'aws_secret_key', 'aws_session_token', 'aws_region', 'accessKeyId'],
   keyIsOptional: true,
-  // The models of an account, and their names, depend on its region.
+  // No default model: the models of an account, and their names, depend on its region.
   missingModel: 'a model or inference profile that your AWS account may use',
   partsOf: (settings, env): BedrockSettings => ({
     key: env.AWS_ACCESS_KEY_ID || undefined,
@@ -69,7 +69,7 @@ export const BEDROCK = defineProvider({
     baseUrl: config.baseUrl,
   }),
   completed: (own, { region }) => ({ ...own, region: own.region ?? region }),
-  // AWS credentials exist for many reasons: their presence alone selects nothing.
+  // AWS credentials are often present for other purposes, so they alone do not select this provider.
   isSetUp: ({ baseUrl }, model) => baseUrl !== undefined || model !== undefined,
   problemWith({ key, secret }) {
     if ((key === undefined) === (secret === undefined)) return undefined;
@@ -113,7 +113,7 @@ interface BedrockSettings {
   readonly baseUrl?: string | undefined;
 }
 
-/** The SDK changes the body when sending: this is what it passes to `fetch`, unsigned and unsent. */
+/** The body that the SDK passes to `fetch`, since the SDK changes it when sending; unsigned and unsent. */
 async function bodyOf(call: ProviderCall, sdk: BedrockSdk, source: BedrockSource): Promise<unknown> {
   let body: unknown;
   const client = createClient(sdk, source, async (_url, init) => {
@@ -139,8 +139,8 @@ type BedrockSdk = Pick<typeof import('@anthropic-ai/bedrock-sdk'), 'AnthropicBed
   Pick<AnthropicSdk, 'APIError' | 'APIConnectionError' | 'APIUserAbortError'>;
 
 /**
- * The SDK's client for one source. Without credentials AWS's default chain is used (profiles, roles), but not for a server outside AWS: a proxy signs by
- * itself.
+ * The SDK's client for one source. Without credentials, AWS's default chain is used (profiles, roles), but not for a server outside AWS: a proxy adds its own
+ * signature.
  * @param unsent receives the requests instead of the network
  */
 function createClient(

@@ -5,7 +5,7 @@ import { type CallResult, imageRule, joinTexts, type Part, type Turn, wordsOf } 
 import { checkToolCall, outputSchema, readToolCall, withoutDialect } from '../json.js';
 import type { ProviderCall, ProviderReply } from '../provider.js';
 
-/** A piece of a message; each holds one of these. */
+/** A part of a message; exactly one field is set. */
 interface GeminiPart {
   readonly text?: string;
   readonly inlineData?: { readonly mimeType: string; readonly data: string };
@@ -87,7 +87,7 @@ function toContents(turn: Turn, names: ReadonlyMap<string, string>, signed: bool
   return [{ role: 'model', parts: [...(words === '' ? [] : [{ text: words }]), ...calls] }];
 }
 
-/** A response contains data only: images follow in a separate message. */
+/** A function response contains data only: images follow in a separate message. */
 function toResponses(results: readonly CallResult[], names: ReadonlyMap<string, string>): readonly Content[] {
   const images = results.flatMap(({ parts }) => parts.filter((part) => part.type === 'image'));
   const responses = results.map(({ id, parts, isError }): GeminiPart => {
@@ -112,23 +112,23 @@ function toPart(part: Part): GeminiPart {
 
 type Answered = LlmCompletion['content'];
 
-/** An answer, whether it came whole or in pieces. */
+/** An answer, streamed or not. */
 export interface GeminiAnswer {
   readonly text: string;
   readonly calls: Answered;
-  /** `undefined` when the answer ended before its end. */
+  /** `undefined` when the stream ended before the answer. */
   readonly finishReason: string | undefined;
   readonly finishMessage: string | undefined;
   readonly usage: GenerateContentResponseUsageMetadata | undefined;
   readonly model: string | undefined;
 }
 
-/** The parts of a chunk that become part of the answer. */
+/** The texts of a chunk that belong to the answer. */
 export function textsOf({ candidates }: GenerateContentResponse): readonly (string | undefined)[] {
   return (candidates?.[0]?.content?.parts ?? []).map(({ text }) => text);
 }
 
-/** Puts the pieces of an answer together. Thoughts are dropped. */
+/** Combines the chunks of an answer. Thoughts are dropped. */
 export async function collect(
   pieces: AsyncIterable<GenerateContentResponse> | Iterable<GenerateContentResponse>,
   onText?: (piece: string) => void,
@@ -144,7 +144,7 @@ export async function collect(
     usage = usageMetadata ?? usage;
     model = modelVersion ?? model;
     const candidate = candidates?.[0];
-    // A prompt that is blocked has no candidates.
+    // The response to a blocked prompt has no candidates.
     finishReason = candidate?.finishReason ?? promptFeedback?.blockReason ?? finishReason;
     finishMessage = candidate?.finishMessage ?? promptFeedback?.blockReasonMessage ?? finishMessage;
     for (const part of candidate?.content?.parts ?? []) {
@@ -182,7 +182,7 @@ export function toReply(
   };
 }
 
-/** The API drops a call that it could not parse, and says so. */
+/** The API drops a call that it could not parse, and reports it with the finish reason. */
 function malformedCall(raw: string): Answered[number] {
   return {
     type: 'malformed_tool_use',

@@ -46,7 +46,7 @@ export const GOOGLE = defineProvider({
   }),
   vendorParts: ({ apiKey, google_api_key: key, baseUrl }) => ({ key: apiKey ?? key, baseUrl }),
   source: ({ key, baseUrl = 'https://generativelanguage.googleapis.com' }): GoogleSource => ({
-    // The SDK adds the version itself.
+    // The SDK appends the version.
     baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/v1(beta)?$/, ''),
     ...(key === undefined ? {} : { key }),
   }),
@@ -63,7 +63,7 @@ export const GOOGLE = defineProvider({
   modes: () => ['chat'],
   send: generate,
   render: toGeminiBody,
-  // The API's own limit.
+  // The API's maximum.
   mostTexts: 100,
   embed: sendEmbeddings,
   account: accountOf,
@@ -107,13 +107,13 @@ async function generate(client: GoogleGenAI, call: ProviderCall): Promise<Attemp
 
 function finished(call: ProviderCall, answer: GeminiAnswer): Attempt {
   if (answer.finishReason === undefined) {
-    // An answer has its own end event, also when a stream simply stops.
+    // A complete answer has a finish reason; a stream can end without one.
     return { ok: false, failure: call.stream ? CONNECTION_LOST : unreadable('it is not an answer of the Gemini API') };
   }
   return { ok: true, reply: toReply(answer, call.model) };
 }
 
-/** The body in the SDK's own order: it keeps the options of the generation among everything else. */
+/** The SDK's form of the body: generation options and all other fields in one `config`. */
 function toParams(model: string, body: GeminiBody, abortSignal: AbortSignal): GenerateContentParameters {
   const { contents, systemInstruction, tools, generationConfig } = body;
   return {
@@ -130,15 +130,15 @@ function toParams(model: string, body: GeminiBody, abortSignal: AbortSignal): Ge
   };
 }
 
-/** The error that the SDK throws, without a separate class, when a stream is interrupted within an event. */
+/** Whether the SDK reports a stream that was interrupted within an event, for which it has no error class. */
 function isCutShort(error: unknown): boolean {
   return error instanceof Error && error.message.includes('Incomplete JSON segment');
 }
 
-/** The API does not count the tokens of embeddings; in most languages this is about their number. */
+/** The API does not report the tokens of embeddings; this is about right in most languages. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** `batchEmbedContents`. Each text is a separate content: as bare texts, some models would make one vector of all. */
+/** Sends `batchEmbedContents`. Each text is a separate content: some models make one vector of all bare texts. */
 async function sendEmbeddings(client: GoogleGenAI, call: EmbedCall): Promise<Attempt<Embeddings>> {
   const { model, texts, signal } = call;
   const answer = await client.models.embedContent({
@@ -153,7 +153,7 @@ async function sendEmbeddings(client: GoogleGenAI, call: EmbedCall): Promise<Att
 
 type GoogleSdk = Pick<typeof import('@google/genai'), 'GoogleGenAI' | 'ApiError'>;
 
-/** The SDK's client for one source: the Gemini API, never Vertex, and without a key from the environment. */
+/** The SDK's client for one source: the Gemini API, never Vertex. Reads no key from the environment. */
 function createClient(sdk: GoogleSdk, { baseUrl, key }: GoogleSource): GoogleGenAI {
   const withoutKey: typeof fetch = (input, init) => {
     const headers = new Headers(init?.headers);
@@ -186,13 +186,13 @@ const BODY = z.object({
   }),
 });
 
-/** The SDK has put the body of the answer into the message. */
+/** The SDK's message contains the body of the response. */
 function problemOf(error: ApiError): HttpProblem {
   const body = BODY.safeParse(parse(error.message.slice(error.message.indexOf('{')))).data?.error;
   const delay = body?.details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay;
   const reasons = body?.details.flatMap(({ reason }) => reason ?? []) ?? [];
   return {
-    // A wrong key is a 400 here.
+    // The API reports an invalid key with status 400.
     status: reasons.includes('API_KEY_INVALID') ? 401 : error.status,
     kinds: [body?.status ?? '', ...reasons],
     param: undefined,

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { readNumber } from './words.js';
 
-/** Characters. */
+/** Maximum length of a name, in characters. */
 const LONGEST_NAME = 200;
 
 const PROPERTY = z.looseObject({
@@ -30,7 +30,7 @@ type Filled =
 export interface InputShape {
   isNumeric(slot: string): boolean;
   isLong(slot: string): boolean;
-  /** The tool's arguments from the slots' texts; `undefined` when a required argument has none, or the schema refuses the whole. */
+  /** The tool's arguments from the texts of the slots; `undefined` when a required argument has no text, or the schema refuses the arguments. */
   fill(texts: ReadonlyMap<string, SlotText>): Filled | undefined;
 }
 
@@ -58,7 +58,7 @@ export function readShape(inputSchema: Readonly<Record<string, unknown>>): Input
   };
 }
 
-/** By the tool's own schema, as far as that can be read; the tool itself looks again. */
+/** Checks arguments by the tool's own schema, if it can be read. The tool checks them again. */
 function isAccepted(inputSchema: Readonly<Record<string, unknown>>, input: Readonly<Record<string, unknown>>): boolean {
   let check = checks.get(inputSchema);
   if (check === undefined) {
@@ -69,7 +69,7 @@ function isAccepted(inputSchema: Readonly<Record<string, unknown>>, input: Reado
 }
 
 type Check = (input: unknown) => boolean;
-/** Reading a schema takes longer than anything else here. */
+/** Cached, since reading a schema takes longer than the rest of this module. */
 const checks = new WeakMap<object, Check>();
 
 function checkOf(inputSchema: Readonly<Record<string, unknown>>): Check {
@@ -81,7 +81,7 @@ function checkOf(inputSchema: Readonly<Record<string, unknown>>): Check {
   }
 }
 
-/** An optional property that may be null is the property without the null. */
+/** A property without the `null` of an optional one. */
 function propertyOf(schema: unknown): Property {
   const property = PROPERTY.catch({ items: undefined, default: undefined }).parse(schema);
   const real = property.anyOf?.map(propertyOf).find((choice) => typeOf(choice) !== 'null');
@@ -114,7 +114,7 @@ function readValue(property: Property, said: SlotText): unknown {
   }
 }
 
-/** The choice that was meant: equal except for case, or one different letter. */
+/** The choice that a text means: equal except for case, or with one different letter. */
 function choose(choices: readonly unknown[], text: string): unknown {
   const said = text.toLowerCase();
   const same = choices.find((choice) => String(choice).toLowerCase() === said);
@@ -136,7 +136,7 @@ function isLongText({ maxLength }: Property): boolean {
   return maxLength !== undefined && maxLength > LONGEST_NAME;
 }
 
-/** "a rifle, body armor and optics" is three things. */
+/** The items of a text such as "a rifle, body armor and optics". */
 function readList(items: Property, { text, quoted }: SlotText): readonly unknown[] | undefined {
   if (quoted) return readItems(items, [text]);
   const said = text.split(/[,;&\n]|\band\b/i).filter((item) => item.trim() !== '');
@@ -151,17 +151,17 @@ function readItems(items: Property, texts: readonly string[]): readonly unknown[
   return values.length === 0 || values.includes(undefined) ? undefined : values;
 }
 
-/** The text in a slot's place. */
+/** The text of a slot in an utterance. */
 export interface SlotText {
   readonly text: string;
-  /** It was quoted: one value, with any content. */
+  /** It was quoted: one value, whatever it contains. */
   readonly quoted: boolean;
 }
 
 const PAIRS = new Map(
   ['""', "''", '“”', '‘’', '„“', '«»', '``', '**', '__'].map(([open = '', close = '']) => [open, close]),
 );
-/** "5!" may be a factorial. */
+/** A number before `!` is excluded: "5!" may be a factorial. */
 const SENTENCE_END = /(?:(?<!\d)!|[.,?;:…])+$/u;
 const BRACKETS = new Map([
   [')', '('],
@@ -174,7 +174,7 @@ const MORE_THAN_ONE =
 const MOST_WORDS = 6;
 
 /**
- * Removes only what cannot belong to the value: quotes around the whole and the end of the sentence.
+ * Removes only text that cannot belong to the value: quotes around the whole and the end of the sentence.
  * @param bracketed whether brackets around the whole belong to the example, not to the value
  */
 export function slotText(said: string, bracketed: boolean): SlotText {
@@ -201,21 +201,21 @@ function unwrapped(text: string, bracketed: boolean): SlotText | undefined {
   const close = PAIRS.get(open);
   if (close === undefined || !text.endsWith(close) || inner.includes(open) || inner.includes(close)) return undefined;
   if (open !== '*' && open !== '_') return { text: inner, quoted: true };
-  // Markdown's emphasis has no space inside; `* V *` is something else.
+  // Markdown's emphasis has no inner space at its ends, so `* V *` is not emphasis.
   return inner.trim() === inner ? { text: inner, quoted: false } : undefined;
 }
 
-/** Whether it can be one name, id or word, and not two or a condition. */
+/** Whether a text can be one name, id or word, and not two or a condition. */
 function isOneThing({ text, quoted }: SlotText): boolean {
   if (text === '' || !isBalanced(text)) return false;
   if (quoted) return true;
-  // A time of day has a colon in it and is one thing.
+  // A time of day contains a colon, and is one value.
   if (/[,;&=<>\n"“”„«»]|(?<!\d):|:(?!\d)|[.!?…]\s/u.test(text) && !/^<[@#:][^\s]+>$|^\w+:\/\/\S+$/.test(text))
     return false;
   return !MORE_THAN_ONE.test(text) && text.split(/\s+/).length <= MOST_WORDS;
 }
 
-/** Whether every bracket has its other half, in order. */
+/** Whether every bracket has its counterpart, in order. */
 function isBalanced(text: string): boolean {
   const open: string[] = [];
   for (const character of text) {

@@ -13,7 +13,7 @@ import {
   type Word,
 } from './words.js';
 
-/** A tool and the arguments that an utterance gives it. */
+/** A tool, and its arguments from an utterance. */
 export interface Match {
   readonly tool: ModelTool;
   readonly example: string;
@@ -21,7 +21,7 @@ export interface Match {
   readonly score: number;
 }
 
-/** An example that matches except for one slot's text, which may be several values or another one. */
+/** An example that matches except for the text of one slot, which may be several values or another one. */
 export interface Doubt {
   readonly example: string;
   readonly slot: string;
@@ -30,20 +30,20 @@ export interface Doubt {
 }
 
 interface Reading {
-  /** The tools whose examples match equally well, with the best reading of each. Empty when none matches; more than one is ambiguous. */
+  /** The tools whose examples match equally well, each with its best match. Empty when none matches; more than one is ambiguous. */
   readonly matches: readonly Match[];
   /** The best near match, when nothing matches. */
   readonly doubt: Doubt | undefined;
 }
 
-/** Scores closer than this are equally good: a typo apart is not. */
+/** Scores closer than this count as equal. A typo makes a larger difference. */
 const EQUAL_WITHIN = 0.25;
 const COST_WEIGHT = 2;
 const SMALL_WORD_WEIGHT = 0.25;
 /** Longer texts are prose: no example describes a request of this length. */
 const MAX_WORDS = 1000;
 
-/** Parses an utterance as an example of one of the tools. An ambiguous utterance counts as not understood. */
+/** Matches an utterance with the examples of the tools. An ambiguous utterance counts as not understood. */
 export function readUtterance(said: string, self: string, tools: readonly ModelTool[]): Reading {
   const words = withoutFrame(splitWords(said), self);
   if (words.length === 0 || words.length > MAX_WORDS) return { matches: [], doubt: undefined };
@@ -81,7 +81,7 @@ interface Templates {
   templateOf(example: string): readonly Element[];
 }
 
-/** By the input schema of a tool, which stays the same object as long as the tool is registered: reading examples takes longer than comparing them. */
+/** Parsed examples by a tool's input schema, which stays the same object while the tool is registered: parsing an example takes longer than comparing it. */
 const known = new WeakMap<ModelTool['inputSchema'], Templates>();
 
 function templatesFor(inputSchema: ModelTool['inputSchema']): Templates {
@@ -116,7 +116,7 @@ function textsOf(
   );
 }
 
-/** With the signs next to its first and last word: "(3+4)". */
+/** The text of a slot, including the signs next to its first and last word: "(3+4)". */
 function textBetween(
   { from, to }: { readonly from: number; readonly to: number },
   said: string,
@@ -129,7 +129,7 @@ function textBetween(
   return (/\S*$/.exec(before)?.[0] ?? '') + said.slice(first.start, last.end) + (/^\S*/.exec(after)?.[0] ?? '');
 }
 
-/** How much of an utterance an example explains by its own words. */
+/** The weight of an example: how much of an utterance its literal words explain. */
 function weightOf(template: readonly Element[]): number {
   return template
     .map((element) => (element.kind === 'slot' ? 0 : element.small ? SMALL_WORD_WEIGHT : 1))
@@ -162,17 +162,17 @@ interface Literal {
   readonly kind: 'literal';
   readonly form: string;
   readonly small: boolean;
-  /** With small words alone it stands between two slots: without it, nothing tells where the first one ends. */
+  /** Whether it separates two slots and has only small words: it must not be left out, since the end of the first slot would be unknown. */
   readonly separates: boolean;
 }
 interface Slot {
   readonly kind: 'slot';
   readonly name: string;
   readonly numeric: boolean;
-  /** It accepts text of any length: all words belong to it. */
+  /** The slot accepts text of any length: all words belong to it. */
   readonly long: boolean;
   readonly afterBreak: boolean;
-  /** The example has it in brackets, which are not part of the value. */
+  /** The example has brackets around the slot, which are not part of the value. */
   readonly bracketed: boolean;
 }
 
@@ -183,7 +183,7 @@ const SLOT = /\{(\w+)\}/;
  * @param shape which slots take a number (one word that looks like one), and which a text
  */
 function readTemplate(example: string, shape: Pick<InputShape, 'isNumeric' | 'isLong'>): readonly Element[] {
-  // Splitting by a pattern with a group gives text and slot names in turn.
+  // Splitting by a pattern with a group returns texts and slot names alternately.
   const pieces = example.split(SLOT);
   return pieces.flatMap((piece, index): readonly Element[] => {
     if (index % 2 === 1) {
@@ -215,22 +215,22 @@ function isSpecificEnough(template: readonly Element[]): boolean {
   return specificCount > 0 && specificCount >= open;
 }
 
-/** Whether a person would have to know an id. */
+/** Whether the example contains an id, which a person would have to look up. */
 export function needsId(example: string): boolean {
   return /\{(?:\w*_)?id\}|\{\w*Id\}/.test(example);
 }
 
-/** The example as a person should read it: "add NAME to my party, he's a ROLE". */
+/** The example for a person: "add NAME to my party, he's a ROLE". */
 export function readable(example: string): string {
   return example.replace(new RegExp(SLOT, 'g'), (_slot, name: string) => spaced(name).toUpperCase());
 }
 
-/** `gearPreferences` and `gear_preferences` are read as "gear preferences". */
+/** `gearPreferences` and `gear_preferences` become "gear preferences". */
 function spaced(name: string): string {
   return name.replaceAll('_', ' ').replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
 }
 
-/** Which words of the utterance fill each slot: from, to (exclusive). */
+/** The range of words that fill each slot: from, to (exclusive). */
 interface Alignment {
   readonly cost: number;
   readonly slots: ReadonlyMap<string, { readonly from: number; readonly to: number }>;
@@ -288,10 +288,10 @@ function bestStep(
   const left = row[column - 1] ?? Number.POSITIVE_INFINITY;
   if (element.kind === 'slot') {
     if (word === undefined || (element.numeric && !isNumber(word.form))) return IMPOSSIBLE;
-    // Between two slots, a word has to show where the first one ends.
+    // Between two slots, a word has to mark the end of the first one.
     const misplaced = before?.kind === 'slot' && !isMarked(element, before, word);
     const starts = { cost: misplaced ? Number.POSITIVE_INFINITY : diagonal, move: SLOT_STARTS };
-    // Continuing is preferred: then the previous slot ends as early as possible.
+    // On equal cost the slot continues, so that the previous slot ends as early as possible.
     return element.numeric || left > starts.cost ? starts : { cost: left, move: SLOT_GOES_ON };
   }
   const missing = { cost: (above[column] ?? Number.POSITIVE_INFINITY) + costOfMissing(element), move: MISSING };

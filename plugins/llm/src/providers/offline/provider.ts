@@ -78,7 +78,7 @@ function isBlank(block: ContentBlock): boolean {
 
 const MAX_EXAMPLES = 6;
 
-/** The model's abilities, for a message that it has not understood. Examples that need an id are omitted. */
+/** The model's abilities, for a message that it could not match. Examples that need an id are omitted. */
 function explainYourself(tools: readonly ModelTool[]): string {
   const examples = tools.flatMap((tool) =>
     (tool.examples ?? [])
@@ -99,7 +99,7 @@ function explainYourself(tools: readonly ModelTool[]): string {
   ].join('\n');
 }
 
-/** Why it did nothing, when an example nearly matches. */
+/** Why no tool was called, when an example nearly matches. */
 function explainDoubt({ example, slot, text }: Doubt): string {
   const name = readable(`{${slot}}`);
   return [
@@ -110,7 +110,7 @@ function explainDoubt({ example, slot, text }: Doubt): string {
   ].join('\n');
 }
 
-/** Which one was meant, when several tools fit equally well. */
+/** The question which tool was meant, when several match equally well. */
 function askWhich(matches: readonly Match[]): string {
   const choices = matches.map(({ tool, example }) => `- ${readable(example)} (${shorten(tool.description)})`);
   return [t('That could mean more than one thing. Please say it so that only one of these fits:'), ...choices].join(
@@ -132,7 +132,7 @@ const OFFLINE_MODEL: Family = {
   prefill: false,
 };
 
-/** Answers where nothing is connected. It has no server, no key and nothing to set. */
+/** The provider when nothing is connected: without server, key and settings. */
 export const OFFLINE: ProviderDefinition = {
   name: 'offline',
   title: 'the offline model',

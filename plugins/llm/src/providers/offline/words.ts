@@ -1,16 +1,16 @@
 import { distance } from 'fastest-levenshtein';
 
-/** One word of an utterance, and where it stood. */
+/** One word of an utterance, with its position. */
 export interface Word {
-  /** As it is compared: lower case, without accents and apostrophes; words that mean the same here are the same. */
+  /** The form for comparisons: lower case, without accents and apostrophes; equivalent words have the same form. */
   readonly form: string;
   readonly start: number;
   readonly end: number;
-  /** A comma, semicolon or colon stood between it and the word before. */
+  /** A comma, semicolon or colon stands between it and the previous word. */
   readonly afterBreak: boolean;
-  /** It is written as a name is: with a capital, though no sentence begins with it. */
+  /** It is capitalised within a sentence, like a name. */
   readonly name: boolean;
-  /** An operator or a bracket stands at one of its ends, outside of `form`. */
+  /** An operator or a bracket is at one of its ends, outside of `form`. */
   readonly operator: boolean;
 }
 
@@ -18,16 +18,16 @@ const CHUNK = /\S+/gu;
 const MENTION = /^<[@#:][^\s<>]+>$/;
 const LEADING = /^[^\p{L}\p{N}\p{S}]+/u;
 const TRAILING = /[^\p{L}\p{N}\p{S}\p{M}%]+$/u;
-/** Signs that mean something by themselves, and must not get lost as punctuation does. */
+/** Signs with a meaning of their own, which are kept, unlike punctuation. */
 const OPERATOR = /[-+*/%^=<>|~&\\#@$()[\]{}]/;
 const DASH = /^[-–—]+$/u;
 const CAPITALISED = /^\p{Lu}\p{Ll}/u;
 const SENTENCE_END = /[.!?…]/u;
-/** Between letters without a space: "V,he's". */
+/** A comma or semicolon between letters without a space: "V,he's". */
 const INNER_BREAK = /(?<=\p{L})[,;](?=\p{L})/gu;
 const CLITIC = /^(.+?)['’](s|re|m|d|ll|ve)$/iu;
 
-/** People and things that stand for one another in a request. */
+/** Words that stand for the same person or thing in a request. */
 const SAME = new Map(
   Object.entries({
     he: 'she they it him her them',
@@ -36,7 +36,7 @@ const SAME = new Map(
     the: 'my our your this that these those',
   }).flatMap(([form, words]) => words.split(' ').map((word) => [word, form] as const)),
 );
-/** Contractions as people type them without the apostrophe. */
+/** Contractions without the apostrophe. */
 const SQUASHED = new Map([
   ['hes', ['he', 'is']],
   ['shes', ['he', 'is']],
@@ -46,7 +46,7 @@ const SQUASHED = new Map([
   ['whats', ['what', 'is']],
 ]);
 
-/** Splits an utterance into words with their places. Linear in its length. */
+/** Splits an utterance into words with their positions, in linear time. */
 export function splitWords(text: string): readonly Word[] {
   const words: Word[] = [];
   let broken = false;
@@ -76,7 +76,7 @@ interface Piece {
   readonly endsSentence: boolean;
 }
 
-/** A sign that stands alone is a word; a dash only where it could be a minus. */
+/** A separate sign is a word; a dash only where it could be a minus. */
 function isOperator({ text, raw, start }: Piece, whole: string): boolean {
   if (text !== '' || !OPERATOR.test(raw)) return false;
   if (!DASH.test(raw)) return true;
@@ -91,7 +91,7 @@ function splitChunk(chunk: string, at: number): readonly Piece[] {
   return cuts.slice(1).map((to, index) => trimPiece(chunk.slice(cuts[index], to), at + (cuts[index] ?? 0)));
 }
 
-/** Takes punctuation and quotes off both ends; signs that belong to a value stay. */
+/** Removes punctuation and quotes from both ends; signs that belong to a value stay. */
 function trimPiece(piece: string, start: number): Piece {
   if (MENTION.test(piece))
     return {
@@ -154,9 +154,9 @@ function plain(text: string): string {
     .toLowerCase();
 }
 
-/** Words that carry little: they may be left out, or stand where the example has none. */
+/** Words with little meaning: an utterance may omit them, or add them to the example. */
 const SMALL = new Set(['a', 'the', 'is', 'he']);
-/** Words that people put around a request. */
+/** Polite words around a request. */
 const FILLERS = new Set(
   (
     'please pls plz kindly thanks thank thx you could can would will want wanna need like id i d ll ve let lets us me tell ' +
@@ -172,7 +172,7 @@ export function isSmall(form: string): boolean {
   return SMALL.has(form);
 }
 
-/** Whether an example says something by that word. */
+/** Whether a word of an example is neither small nor a filler. */
 export function isSpecific(form: string): boolean {
   return !SMALL.has(form) && !FILLERS.has(form);
 }
@@ -186,31 +186,31 @@ export function costOfMissing({ form, separates }: { readonly form: string; read
   return SMALL.has(form) && !separates ? COST.smallWord : Number.POSITIVE_INFINITY;
 }
 
-/** The cost of a word of the message that the example has no place for. "Will" in the middle of a sentence is a name. */
+/** The cost of a word of the message that the example does not contain. "Will" in the middle of a sentence is a name. */
 export function costOfExtra({ form, name, operator }: Word): number {
   if (operator || (name && !POLITE_ENDS.has(form))) return Number.POSITIVE_INFINITY;
   if (FILLERS.has(form)) return COST.filler;
   return SMALL.has(form) ? COST.smallWord : Number.POSITIVE_INFINITY;
 }
 
-/** The cost of one word in place of another: none, that of a typo, or too much. Another number or name is no typo. */
+/** The cost of one word in place of another: none, that of a typo, or infinite. Another number or name is never a typo. */
 export function costOfSaying({ form: said, name, operator }: Word, expected: string): number {
   if (operator) return Number.POSITIVE_INFINITY;
   if (said === expected) return 0;
   return !name && !/\d/.test(said + expected) && isTypo(said, expected) ? COST.typo : Number.POSITIVE_INFINITY;
 }
 
-/** The shorter a word, the more likely is another word next to it. */
+/** Whether two words differ by a typo. The shorter a word is, the more likely is a similar word with another meaning. */
 function isTypo(said: string, expected: string): boolean {
   const difference = Math.abs(said.length - expected.length);
   const allowed = expected.length >= 8 ? 2 : expected.length >= 3 ? 1 : 0;
   if (said.length > LONGEST_COMPARED || difference > allowed) return false;
-  // Of three letters one may be missing or doubled, but none may be another.
+  // In a word of three letters, one may be missing or doubled, but not replaced.
   if (expected.length === 3 && difference === 0) return false;
   return distance(said, expected) <= allowed;
 }
 
-/** How much tolerance an example of that many words deserves. */
+/** The maximum cost for an example with that many literal words. */
 export function limitFor(literals: number): number {
   return Math.min(1.2, 0.1 + 0.3 * literals);
 }
@@ -220,7 +220,7 @@ const WORDS = new Map(
 );
 const DIGITS = /^[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/;
 
-/** The number that a word says, in digits or up to twelve in letters. */
+/** The number in a word: digits, or a word up to twelve. */
 export function readNumber(word: string): number | undefined {
   const text = word.trim().toLowerCase();
   if (DIGITS.test(text)) return Number.parseFloat(text.replaceAll(',', ''));

@@ -75,7 +75,7 @@ function toReply(answer: ChatAnswer): ProviderReply {
 function stopReason({ finishReason, refusal, calls }: ChatAnswer): StopReason {
   if (finishReason === 'length') return 'max_tokens';
   if (finishReason === 'content_filter' || refusal !== '') return 'refusal';
-  // Some servers say `stop` also when they call.
+  // Some servers report `stop` for calls as well.
   return calls.length > 0 ? 'tool_use' : 'end_turn';
 }
 
@@ -133,7 +133,7 @@ function toChat({ request, images }: ProviderCall): Conversation {
   };
 }
 
-/** The conversation as the beginning of the answer, for servers that continue it. Images are not possible there. */
+/** The conversation as the beginning of the answer, for servers that continue it. Without images. */
 function toPrefill({ request }: ProviderCall): Conversation {
   const { system, tools, messages } = toScript(request, () => 'this form of conversation has no place for it');
   const user = (content: string): Message => ({ role: 'user', content });
@@ -166,7 +166,7 @@ function toMessages(turn: Turn): readonly Message[] {
   return [{ role: 'assistant', content, ...(calls.length === 0 ? {} : { tool_calls: calls }) }];
 }
 
-/** A tool message holds text only: images follow in a user message. */
+/** A tool message contains text only: images follow in a user message. */
 function toToolMessages({ results }: ResultsTurn): readonly Message[] {
   const images = results.flatMap(({ parts }) => parts.filter((part) => part.type === 'image'));
   const messages = results.map(({ id, parts }): Message => {
@@ -178,7 +178,7 @@ function toToolMessages({ results }: ResultsTurn): readonly Message[] {
   return [...messages, { role: 'user', content: [note, ...images.map(toPart)] }];
 }
 
-// Plain text stays a plain string: some compatible servers accept nothing else.
+// Plain text stays a plain string, since some compatible servers accept nothing else.
 function toContent(parts: readonly Part[]): string | UserPart[] {
   return parts.every((part) => part.type === 'text') ? textOf(parts) : joinTexts(parts).map(toPart);
 }
@@ -201,7 +201,7 @@ interface GrowingCall {
   raw: string;
 }
 
-/** An answer of the Chat Completions API, whether it came whole or in pieces. */
+/** An answer of the Chat Completions API, streamed or not. */
 interface ChatAnswer {
   readonly text: string;
   readonly refusal: string;
@@ -212,13 +212,13 @@ interface ChatAnswer {
   readonly model: string;
 }
 
-/** The parts of a chunk that become part of the answer. */
+/** The texts of a chunk that belong to the answer. */
 function textsOf({ choices }: Chunk): readonly (string | null | undefined)[] {
   const delta = choices?.[0]?.delta;
   return [delta?.content, delta?.refusal, ...(delta?.tool_calls ?? []).map((call) => call.function?.arguments)];
 }
 
-/** Puts the pieces of a streamed answer together. */
+/** Combines the chunks of a streamed answer. */
 async function collect(stream: AsyncIterable<Chunk>, onText?: (piece: string) => void): Promise<ChatAnswer> {
   let text = '';
   let refusal = '';
@@ -249,7 +249,7 @@ function grow(
   piece: OpenAI.Chat.ChatCompletionChunk.Choice.Delta.ToolCall,
 ): void {
   const known = atIndex.get(piece.index);
-  // Some servers number every call 0: another id is another call.
+  // Some servers give every call the index 0: another id is another call.
   const continues = known !== undefined && (piece.id === undefined || known.id === '' || piece.id === known.id);
   const call = continues ? known : { id: '', name: '', raw: '' };
   if (!continues) {

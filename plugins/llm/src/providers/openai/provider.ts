@@ -18,7 +18,7 @@ import { renderResponses, sendResponses } from './responses.js';
 
 const APIS = z.enum(['responses', 'chat']);
 
-/** OpenAI, or a server that speaks one of its APIs. */
+/** OpenAI, or a server with a compatible API. */
 interface OpenAiSource {
   readonly api: z.output<typeof APIS>;
   readonly baseUrl: string;
@@ -28,7 +28,7 @@ interface OpenAiSource {
   readonly body?: VendorConfig['body'];
 }
 
-/** OpenAI, and every server that speaks one of its two APIs. */
+/** OpenAI, and every server with one of its two APIs. */
 export const OPENAI = defineProvider({
   name: 'openai',
   title: 'OpenAI',
@@ -88,7 +88,7 @@ export const OPENAI = defineProvider({
 
   loadSdk: (): Promise<OpenAiSdk> => import('openai'),
   client: createClient,
-  // The operator's own server may support prefill; the setting `models` says so.
+  // A compatible server may support prefill: the setting `models` determines it.
   modes: (source) => (source.api === 'chat' && !isGenuine(source) ? ['chat', 'prefill'] : ['chat']),
   send: (client, call, { source, explain }) =>
     source.api === 'chat'
@@ -96,7 +96,7 @@ export const OPENAI = defineProvider({
       : sendResponses(client, call, source.body, explain),
   render: (call, { source }) =>
     source.api === 'chat' ? renderChat(call, isGenuine(source), source.body) : renderResponses(call, source.body),
-  // OpenAI takes more; with long texts that would be too many tokens for one request.
+  // OpenAI accepts more; long texts would exceed the token limit of one request.
   mostTexts: 256,
   embed: sendEmbeddings,
   account: accountOf,
@@ -148,7 +148,7 @@ const GPT: readonly Family[] = [
   gpt(/^text-embedding-3-large/, 8_191, price(0.13, 0.13, 0)),
 ];
 
-/** A compatible server's model: nothing is known except that the API accepts images. */
+/** A compatible server's model: it only has assumed traits, and the API accepts images. */
 const LIKE_GPT: Family = { ...gpt(/^/, 32_768, undefined), cache: NO_CACHE };
 
 function gpt(names: RegExp, contextTokens: number, modelPrice: ModelPrice | undefined): Family {
@@ -160,7 +160,7 @@ function price(input: number, cacheRead: number, output: number, writeShare = 1)
   return { input, output, cacheRead, cacheWrite5m: written, cacheWrite1h: written };
 }
 
-/** `POST /embeddings`. As numbers: compatible servers do not know the shorter form that the SDK would ask for. */
+/** `POST /embeddings`, with vectors as numbers: compatible servers do not support the base64 form that the SDK requests by default. */
 async function sendEmbeddings(client: OpenAI, call: EmbedCall): Promise<Attempt<Embeddings>> {
   const { model, texts, signal } = call;
   const answer = await client.embeddings.create({ model, input: [...texts], encoding_format: 'float' }, { signal });

@@ -51,7 +51,7 @@ export async function sendResponses(
       event.type === 'response.incomplete' ||
       event.type === 'response.failed'
     ) {
-      // Some compatible servers leave the output out of the last event.
+      // Some compatible servers omit the output from the last event.
       const { response } = event;
       return finish(response, response.output?.length > 0 ? response.output : items, stops, explain);
     }
@@ -94,7 +94,7 @@ export const IMAGE_LIMITS = {
 };
 const LEAST_OUTPUT_TOKENS = 16;
 
-/** The request in the form of `POST /responses`. Nothing is stored at the provider: each request carries its whole conversation. */
+/** The request in the form of `POST /responses`. Nothing is stored at the provider: each request contains the whole conversation. */
 function toResponsesParams(call: ProviderCall): Params {
   const { request, model, maxTokens, temperature, topP } = call;
   const { system, turns } = toTranscript(request, imageRule(IMAGE_LIMITS, call.images));
@@ -112,7 +112,7 @@ function toResponsesParams(call: ProviderCall): Params {
   };
 }
 
-/** Not strict: optional arguments with defaults are not expressible there. */
+/** Not strict: strict mode cannot express optional arguments with defaults. */
 function toTool({ name, description, inputSchema }: ModelTool): OpenAI.Responses.FunctionTool {
   return { type: 'function', name, description, parameters: withoutDialect(inputSchema), strict: false };
 }
@@ -175,7 +175,7 @@ function stopReason(response: Response, content: LlmCompletion['content'], decli
   return content.some((block) => block.type !== 'text') ? 'tool_use' : 'end_turn';
 }
 
-// Compatible servers leave parts of the usage out.
+// Compatible servers omit parts of the usage.
 function toUsage(usage: Response['usage']): Usage {
   const read = usage?.input_tokens_details?.cached_tokens ?? 0;
   const written = usage?.input_tokens_details?.cache_write_tokens ?? 0;
