@@ -40,7 +40,7 @@ export default definePlugin({
     const downloads = { ...attachmentDownloads(client, { clock: services.clock, log, signal }), log };
     const images = createImages({
       async folder() {
-        // The folder in an earlier version.
+        // Deletes the folder of an earlier version.
         await rm(await files.folder('images'), { recursive: true, force: true });
         return files.cacheFolder('images');
       },
@@ -77,7 +77,7 @@ export default definePlugin({
     }
     context.personalData({
       async forget() {
-        // It is not recorded whose attachments the caches contain.
+        // The caches do not record whose attachments they contain, so all are deleted.
         await images.clear();
         textFiles.clear();
       },

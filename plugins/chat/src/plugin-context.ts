@@ -33,7 +33,7 @@ export const collections = { calls: heldCalls, memories, pinnedRules };
 export const inject = {
   access: Access,
   catalog: SettingsCatalog,
-  /** Without `accounts`, nothing limits the use, and no receipts are kept. */
+  /** Without `accounts`, there are no budgets and no receipts. */
   accounts: optional(Accounts),
   clock: Clock,
   commands: Commands,
@@ -57,7 +57,7 @@ export type ChatContext = PluginContext<
   typeof inject
 >;
 
-/** The context of this plugin's modules: the host's services and each other. */
+/** The host's services, and those of this plugin's modules. */
 export interface ChatServices
   extends Services<typeof inject>,
     Pick<ChatContext, 'client' | 'collections' | 'defer' | 'log' | 'on' | 'whySilent'> {

@@ -29,19 +29,19 @@ import {
 
 export type ConfigSource = ReturnType<typeof createConfigSource>;
 
-/** The configuration in force, including the pins of the channel. */
+/** Reads the configuration that applies now, including the channel's pins. */
 export function createConfigSource(
   chatConfig: ReturnType<typeof createChatConfig>,
   history: Pick<ChannelHistory, 'pinnedConfigs'>,
   { botName }: Pick<Configuration, 'botName'>,
   client: Client,
 ) {
-  /** In a guild (`null`: direct messages), without pins. Makes no request to Discord. */
+  /** The configuration of a guild (`null`: of direct messages), without pins. Makes no request to Discord. */
   const forGuild = (guildId: string | null) => chatConfig.forChannel({ guildId, pins: [] });
   return {
     forGuild,
     refusalOf: chatConfig.refusalOf,
-    /** In a channel, including its pins. */
+    /** The configuration of a channel, including its pins. */
     async forChannel(channel: SendableChannels): Promise<EffectiveConfig> {
       if (channel.isDMBased()) return forGuild(null);
       const guildId = channel.guild.id;
@@ -81,7 +81,7 @@ export function createChatConfig({ configuration, settingsOf, log }: ChatConfigD
   const pinReadings = new LRUCache<string, { readonly yaml: string; readonly reading: Reading }>({ max: KEPT_PINS });
   const warnOnce = createWarner(log);
 
-  /** A file that has not changed is the same object. */
+  /** The same object for the same file, until the file changes. */
   const readFile = (layer: ConfigLayer): Reading => {
     const known = readings.get(layer);
     if (known !== undefined) return known;
@@ -91,11 +91,11 @@ export function createChatConfig({ configuration, settingsOf, log }: ChatConfigD
     return reading;
   };
 
-  /** Parsed again only when its text changes: fifty pins, written to be slow to parse, would cost every answer a second. */
+  /** Caches a pin's values by its text: parsing fifty pins that are written to parse slowly would take a second for each answer. */
   const readOnce = async (pin: PinnedConfig): Promise<Reading> => {
     const known = pinReadings.get(pin.messageId);
     if (known?.yaml === pin.yaml) return known.reading;
-    // Yields to other work between two pins.
+    // Lets other work run between two pins.
     await nextTurn();
     const reading = readPin(pin);
     pinReadings.set(pin.messageId, { yaml: pin.yaml, reading });
@@ -103,7 +103,7 @@ export function createChatConfig({ configuration, settingsOf, log }: ChatConfigD
   };
 
   return {
-    /** Why an admin's value would have no effect in a guild, whatever the files say; `undefined` when it would. */
+    /** Why a value set by an admin would have no effect in a guild; `undefined` if it would have one. */
     async refusalOf(guildId: string, key: string, value: unknown): Promise<string | undefined> {
       let files: Entries = new Map();
       for (const layer of await configuration.layers(guildId)) files = merge(files, readFile(layer).entries);
@@ -159,14 +159,14 @@ function createWarner(log: Logger): (problem: Problem) => void {
 /** An admin's choices as one layer. */
 function readSettings(values: Readonly<Record<string, unknown>>): Reading {
   const { [OLD_NAME]: recencyWindow, ...others } = values;
-  // `undefined`: not set; the new name takes precedence over the old one.
+  // `undefined` means not set. The new name takes precedence over the old one.
   const set = [...Object.entries({ recencyWindow }), ...Object.entries(others)].filter(
     ([, value]) => value !== undefined,
   );
   return readEntries(Object.fromEntries(set), { originOf: () => 'setting of the server', file: false });
 }
 
-/** Discord's longest message has 4,000 characters. */
+/** The text of Discord's longest message, with 4,000 characters, is smaller. */
 const LARGEST_BYTES = 16_000;
 
 /** Parses the text of a pinned message below its first line. Line numbers start there. */
@@ -188,7 +188,7 @@ function readPin({ messageId, yaml }: PinnedConfig): Reading {
   });
 }
 
-/** Other programs' pins of this kind say `recency_window`. */
+/** The key's name here; pins for other programs write `recency_window`. */
 function keyHere(written: string): string {
   return [...LEAVES.keys()].find((path) => fold(path) === fold(written)) ?? written;
 }
@@ -227,7 +227,7 @@ function refusalOf(
   return undefined;
 }
 
-/** The value of a key with costs when it is not set. */
+/** The value of a cost-related key that is not set. */
 function impliedAt(below: Entries, path: string): number | undefined {
   const { recencyWindow, truncateToTokens } = build(below);
   if (path === 'rollingThreshold') return recencyWindow;
@@ -257,10 +257,10 @@ interface Reading {
   readonly problems: readonly Problem[];
 }
 
-/** A value that is not used. Parsed layers are cached, and read by people with different languages. */
+/** A value that is not used. Its sentence is made when it is shown, because parsed layers are cached for people with different languages. */
 interface Problem {
   readonly origin: string;
-  /** `undefined`: the whole value. */
+  /** `undefined` stands for the whole value. */
   readonly key?: string;
   reason(): string;
 }
@@ -269,13 +269,13 @@ const textOf = ({ origin, key, reason }: Problem): string =>
   [translated(origin), ...(key === undefined ? [] : [key]), reason()].join(': ');
 
 interface Place {
-  /** The place of a key, for people. */
+  /** The source of a key, for people. */
   originOf(path: readonly string[]): string;
-  /** The owner's own files: they also contain other plugins' keys, and an empty key resets the value of wider files. */
+  /** Whether the layer is a file of the owner: those also contain other plugins' keys, and an empty key resets the value of wider files. */
   readonly file: boolean;
 }
 
-/** No key is this long. */
+/** Longer keys are invalid. */
 const LONGEST_KEY = 60;
 
 /** Validates values key by key. Invalid ones are left out with a problem. */
@@ -300,7 +300,7 @@ type Verdict =
 function judge(path: string, value: unknown, { file }: Place): Verdict {
   const leaf = LEAVES.get(path);
   if (leaf === undefined) {
-    // Another plugin's key, or one that the host already warns about.
+    // A key of another plugin, or one that the host already warns about.
     if (file) return { kind: 'nothing' };
     const meant = closestTo(path);
     const reason = () =>
@@ -318,12 +318,12 @@ function judge(path: string, value: unknown, { file }: Place): Verdict {
   return { kind: 'wrong', reason };
 }
 
-/** A pinned message may contain keys of any length. */
+/** Cuts a key for a message, because a pin may contain keys of any length. */
 function clip(path: string): string {
   return path.length > LONGEST_KEY ? `${path.slice(0, LONGEST_KEY)}…` : path;
 }
 
-/** The name that was probably meant, ignoring case and underscores; `undefined` when none is similar. */
+/** The key that was probably meant: the same apart from case and underscores. `undefined` without one. */
 function closestTo(typed: string): string | undefined {
   if (typed.length > LONGEST_KEY) return undefined;
   const wanted = fold(typed);
@@ -333,7 +333,7 @@ function closestTo(typed: string): string | undefined {
   return best !== undefined && best.away <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined;
 }
 
-/** `recency_window` as other programs of this kind write it. */
+/** Removes case and underscores, which other programs use: `recency_window`. */
 function fold(key: string): string {
   return key.replaceAll(/[_-]/g, '').toLowerCase();
 }
@@ -343,7 +343,7 @@ export function merge(wide: Entries, narrow: Entries): Entries {
   return new Map([...wide, ...narrow]);
 }
 
-/** The value in force at a path. */
+/** The value that applies at a path. */
 export function valueAt(entries: Entries, path: string): unknown {
   return entries.get(path)?.value ?? LEAVES.get(path)?.fallback;
 }

@@ -3,7 +3,7 @@ import { IMAGE_LIMITS, type ImageLimits } from '../history/attachment-cache.js';
 import { LOG_LIMITS, type LogLimits } from '../history/logs.js';
 import { LEAVES, type Leaf } from './keys.js';
 
-/** The first name of `recencyWindow`. */
+/** The earlier name of `recencyWindow`. */
 export const OLD_NAME = 'history';
 
 /** The keys that admins may set for their server. None has a default: keys that are not set come from the files. */
@@ -29,7 +29,7 @@ function asSetting({ schema, description, fallback, lowerOnly }: Leaf): z.ZodTyp
 const MEGABYTE = 1_000_000;
 const HOUR_MS = 60 * 60_000;
 
-/** Limits of caches: set by the bot's owner, and read when the plugin starts. */
+/** Limits of caches, which the bot's owner sets; read when the plugin starts. */
 export const cacheSettings = z.object({
   imageCacheMegabytes: z
     .int()
@@ -70,7 +70,7 @@ export function imageLimitsOf({ imageCacheMegabytes, imageCacheHours }: CacheSet
   return { ...IMAGE_LIMITS, maxTotalBytes: imageCacheMegabytes * MEGABYTE, maxAgeMs: imageCacheHours * HOUR_MS };
 }
 
-/** A channel has at most its share of the whole, as by default. */
+/** The limits of the history. One channel's limit is the same share of the total as by default. */
 export function historyLimitsOf(settings: CacheSettings): LogLimits {
   const bytes = settings.historyCacheMegabytes * MEGABYTE;
   const channelBytes = Math.ceil((bytes * LOG_LIMITS.channelBytes) / LOG_LIMITS.all.bytes);

@@ -9,7 +9,7 @@ export type KeyScope = 'files' | 'guild' | 'channel';
 interface KeyTraits {
   readonly description: string;
   readonly scope: KeyScope;
-  /** Affects costs: admins and pins may lower it (or switch it off), but not raise it above the value in the files. */
+  /** Affects costs: admins and pins may lower the value (or switch it off), but not raise it above that in the files. */
   readonly lowerOnly?: true;
 }
 
@@ -37,7 +37,7 @@ const name = z
 
 const modelName = z.string().trim().min(1).max(200);
 
-/** The schema of a key that is present. */
+/** The schema of a value, without the default for a missing one. */
 function withoutDefault(schema: z.core.$ZodType): z.core.$ZodType {
   return schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? withoutDefault(schema.unwrap()) : schema;
 }
@@ -192,7 +192,7 @@ export const botConfigSchema = z.object({
     'Whether the channel sees calls of tools and their results',
     z.boolean().default(false),
   ),
-  // Eight rounds are enough for ordinary requests; the owner can choose more.
+  // Eight rounds suffice for ordinary requests; the owner can allow more.
   maxToolDepth: key(
     'channel',
     'How many rounds of tool calls one answer may take; 0 offers no tools',
@@ -248,7 +248,7 @@ export function complete(values: Values): BotConfig {
   return { ...values, innerName, truncateToTokens: target };
 }
 
-/** Whether cutting down to `target` makes room: otherwise it would be cut again immediately. */
+/** Whether cutting to `target` tokens leaves room to grow: without it, the next message would lead to another cut. */
 export function isTruncation(target: number, maxContextTokens: number): boolean {
   return target <= maxContextTokens * LARGEST_SHARE;
 }
@@ -263,7 +263,7 @@ export interface EffectiveConfig {
    * `default`.
    */
   readonly origin: Readonly<Record<string, string>>;
-  /** Everything that was not used, with the reason, file, line and key. */
+  /** Everything that was ignored, with the reason, file, line and key. */
   readonly problems: readonly string[];
 }
 

@@ -42,20 +42,20 @@ import {
 } from './window.js';
 
 /**
- * Builds a request from a part of a channel's history. Deterministic; and the next request begins like this one, so that the provider reads it from its cache,
- * until the window rolls or an earlier message changes.
+ * Builds a request from a part of a channel's history. Deterministic: until the window rolls or an earlier message changes, the next request begins like this
+ * one, so that the provider reads that part from its cache.
  */
 export async function buildContext(input: ContextInput): Promise<BuiltContext> {
   const scene = setScene(input);
   const frame = frameOf(input);
   const gaps = observeGap(scene);
-  const past = await goOn(scene, frame, gaps);
+  const past = await continueWindow(scene, frame, gaps);
   if (past.kind === 'fits') return assemble(scene, frame, gaps, past.shape, past);
-  return assemble(scene, frame, gaps, await startAnew(scene, frame, gaps), past);
+  return assemble(scene, frame, gaps, await startWindow(scene, frame, gaps), past);
 }
 
-/** The previous window, with the messages since then. */
-async function goOn(scene: Scene, frame: Frame, gaps: Gaps): Promise<Past> {
+/** Continues the previous window with the messages since then, if it is within its limits. */
+async function continueWindow(scene: Scene, frame: Frame, gaps: Gaps): Promise<Past> {
   const { memory, config } = scene.input;
   const { anchorId, previousTailId } = memory;
   const from = anchorId === undefined ? -1 : indexOfMessage(scene.entries, anchorId);
@@ -70,14 +70,14 @@ async function goOn(scene: Scene, frame: Frame, gaps: Gaps): Promise<Past> {
   return { kind: isWarm(scene, shape) ? 'fits' : 'cold', shape };
 }
 
-/** Whether the window is worth keeping: for this request, or for those of members who may use other tools. */
+/** Whether the provider holds a part of the window: for this request, or for those of members who may use other tools. */
 function isWarm({ input: { memory, now } }: Scene, { held, variant }: Shape): boolean {
   if (held !== undefined && held.id !== 'system') return true;
   return isConversationHeld({ ...memory, cached: memory.cached.filter((entry) => entry.variant !== variant) }, now);
 }
 
-/** The newest messages within the limits. */
-async function startAnew(scene: Scene, frame: Frame, gaps: Gaps): Promise<Shape> {
+/** Starts a new window with the newest messages within the limits. */
+async function startWindow(scene: Scene, frame: Frame, gaps: Gaps): Promise<Shape> {
   const { tokens, limits } = frame;
   const { config } = scene.input;
   const { recencyWindow } = config;
@@ -89,7 +89,7 @@ async function startAnew(scene: Scene, frame: Frame, gaps: Gaps): Promise<Shape>
   return shapeOf(scene, frame, gaps, { ...smaller, lines: shortened(smaller.lines, limits.most - tokens) });
 }
 
-/** The request, the state to remember, and the details for the receipt. */
+/** The request, the new state of the channel, and the details for the receipt. */
 function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, past: Past): BuiltContext {
   const { input } = scene;
   const baseId = past.kind === 'fits' ? nextBase(shape, input.memory) : shape.tailId;
@@ -134,7 +134,7 @@ function assemble(scene: Scene, frame: Frame, gaps: Gaps, shape: Shape, past: Pa
   return { request: requestOf(scene, frame, shape, laid, loose, goesOn), pieces, memory, facts };
 }
 
-/** Messages are split at breakpoints, and where the cached part is expected to end. */
+/** The parts of a request for display. Messages are split at breakpoints, and at the expected end of the cached part. */
 function piecesOf(
   { tools, toolTokens, systemTokens }: Pick<ContextFacts, 'tools' | 'toolTokens' | 'systemTokens'>,
   { draft: { lines }, held }: Shape,
@@ -143,7 +143,7 @@ function piecesOf(
   loose: readonly ParticipantMessage[],
 ): readonly ContextPiece[] {
   const ttls = new Map(laid.map(({ at, ttl }) => [at, ttl]));
-  // Before all messages: -1. Nowhere: -2.
+  // -1: before all messages; -2: nowhere.
   const placeOf = (id: string | undefined) =>
     id === undefined ? -2 : id === 'system' ? -1 : lines.findIndex(({ message }) => message.messageId === id);
   const [readTo, writtenTo] = [placeOf(held?.id), placeOf(writtenUpTo)];
@@ -167,13 +167,13 @@ function piecesOf(
     : [...pieces, { kind: 'question', count: loose.length, tokens: asked, cache: 'fresh' }];
 }
 
-/** The Discord messages whose text is in the request: an entry may be empty, or only one line may have fit. */
+/** Counts the Discord messages whose text is in the request. Entries may be empty, and of the first entry one line may fit. */
 function countShown({ entries, lines }: Shape['draft']): number {
   const shown = new Set(lines.map(({ message }) => message.messageId));
   return countMessages(entries.filter(({ lastId }) => shown.has(lastId)));
 }
 
-/** Whether the model can continue the last of them as its own text. */
+/** Whether the last message is the model's own text, which the model can continue. */
 function endsInOwnWords({ lines }: Shape['draft']): boolean {
   const last = lines.at(-1);
   return last?.own === true && last.message.content.every(({ type }) => type === 'text');
@@ -184,7 +184,7 @@ function beforeMessages({ system, tools, config }: Scene['input']) {
   return { tools: declared.length, toolTokens: estimateTools(declared), systemTokens: estimateText(system) };
 }
 
-/** When a tail has expired, the part behind the base is written again at each activation: when that part has become large, the base moves up. */
+/** Moves the base to the newest message when the part behind it has become large: after a tail has expired, that part is written again at each activation. */
 function nextBase({ layout, ends, held, tailId }: Shape, { baseId }: CacheState): string | undefined {
   const base = ends.find(({ id }) => id === baseId);
   const tail = ends.find(({ id }) => id === tailId);
@@ -193,7 +193,7 @@ function nextBase({ layout, ends, held, tailId }: Shape, { baseId }: CacheState)
 }
 const WORTH_MOVING = 0.25;
 
-/** The prefixes that the provider holds because of this request. */
+/** The prefixes that the provider holds after this request. */
 function written({ input }: Scene, { ends, tailId }: Shape, laid: readonly LaidBreakpoint[]) {
   const entry = ({ id, hash, tokens }: PrefixEnd, ttl: CacheEntry['ttl']) => ({ upToId: id, hash, tokens, ttl });
   const rules = input.traits.cache;
@@ -241,7 +241,7 @@ function requestOf(
         return cacheControl === undefined ? message : { ...message, cacheControl };
       }),
       ...loose,
-      // Where the model speaks next.
+      // The model's turn to write.
       ...(goesOn ? [] : [textMessage(selfName, '')]),
     ],
     tools: config.toolsEnabled ? tools : [],
@@ -267,28 +267,28 @@ interface Frame {
 
 type Gaps = Pick<CacheState, 'gapsMs' | 'gapsMessages'>;
 
-/** A draft, and its relation to what the provider holds. */
+/** A draft, and which part of it the provider holds. */
 interface Shape {
   readonly draft: Draft;
   readonly layout: Layout;
-  /** Whether the window is to be cut back now. */
+  /** Whether to cut the window back now. */
   readonly roll: boolean;
-  /** Where a prefix may end: before all messages, where one ended before, and at the newest message. */
+  /** The places where a prefix may end: before all messages, where an earlier one ended, and at the newest message. */
   readonly ends: readonly PrefixEnd[];
   /** Hash of the part before the messages. */
   readonly variant: string;
   /** The longest prefix that the provider still holds. */
   readonly held: PrefixEnd | undefined;
-  /** The newest message of another author. */
+  /** The newest message that is not the model's own. */
   readonly tailId: string | undefined;
-  /** The one before it. */
+  /** The message of another author before `tailId`. */
   readonly spareId: string | undefined;
 }
 
 /** Whether the window of the previous request can be continued. */
 type Past =
   | { readonly kind: 'fits'; readonly shape: Shape }
-  /** The provider does not hold it any more. */
+  /** The provider no longer holds it. */
   | { readonly kind: 'cold'; readonly shape: Shape }
   | { readonly kind: 'too long'; readonly shape: Shape }
   | { readonly kind: 'attachments'; readonly what: string }
@@ -308,7 +308,7 @@ function frameOf({ system, tools, config, traits, question }: ContextInput): Fra
   };
 }
 
-/** The gap since the last activation, added to those before. */
+/** The gaps between activations, including the one before this. */
 function observeGap({ input: { memory, now }, entries }: Scene): Gaps {
   const { lastActivationAt, previousTailId, gapsMs, gapsMessages } = memory;
   if (lastActivationAt === undefined || previousTailId === undefined) return { gapsMs, gapsMessages };
@@ -349,7 +349,7 @@ function shapeOf({ input }: Scene, frame: Frame, gaps: Gaps, draft: Draft): Shap
   };
 }
 
-/** Ids of the last two messages of others. */
+/** Ids of the last two messages that are not the model's own. */
 function lastHeard(lines: readonly Line[]): readonly [string | undefined, string | undefined] {
   const isHeard = ({ own, message }: Line) => !own && message.messageId !== undefined;
   const last = lines.findLastIndex(isHeard);
@@ -362,7 +362,7 @@ function tokensOf(lines: readonly Line[]): number {
 }
 
 /**
- * Texts at which the model stops. In prefill mode it continues a script, so every participant's name with a colon is a stop sequence: it must not write for
+ * The stop sequences of a request. In prefill mode the model continues a script, so every participant's name with a colon is one: the model must not write for
  * others.
  */
 function stopSequences(
@@ -378,7 +378,7 @@ function stopSequences(
   return [...new Set([...names.map((name) => `${name}:`), ...configured])];
 }
 
-/** The mode of requests: `prefill` only when the model supports it. */
+/** The mode of requests: `prefill` only if the model supports it. */
 export function modeInForce(
   { mode }: Pick<BotConfig, 'mode'>,
   { modes }: Pick<ModelTraits, 'modes'>,

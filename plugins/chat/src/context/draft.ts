@@ -13,7 +13,7 @@ import type { CachedImage, HistoryAttachment, HistoryMessage, Images, TextFiles 
 import { attachmentKey, type Entry, isVisible, type Line, type Shown, toEntries, toLines } from './transcript.js';
 import type { ContextInput } from './types.js';
 
-/** The available content, before a window is chosen. */
+/** The content that is available before a window is chosen. */
 export interface Scene {
   readonly input: ContextInput;
   readonly selfName: string;
@@ -23,7 +23,7 @@ export interface Scene {
   readonly textFileKind: Kind<TextFile>;
 }
 
-/** A window of it, as the model would get it. */
+/** A window of the scene, as the model would get it. */
 export interface Draft {
   readonly entries: readonly Entry[];
   readonly lines: readonly Line[];
@@ -45,7 +45,7 @@ export function setScene(input: ContextInput): Scene {
   };
 }
 
-/** Continues the previous window: the same names, images and text files; or reports which limit is exceeded. */
+/** Continues the previous window with the same names, images and text files; otherwise `tooMany` names the limit that is exceeded. */
 export async function continueDraft(
   scene: Scene,
   from: number,
@@ -101,7 +101,7 @@ function contentOf({ content, author }: HistoryMessage, { withoutCommand }: Cont
   return said.trim() === '' && content.trim() !== '' ? WORDLESS : withoutNotes(said);
 }
 
-/** A question that no message contains: it is placed at the end, behind everything that can be cached. */
+/** A question that no message contains. It is placed at the end, after everything that can be cached. */
 export function looseQuestion({ input, entries }: Scene, { names }: Draft, goesOn: boolean) {
   const { question, goesOnFor } = input;
   if (goesOnFor !== undefined && !goesOn) {
@@ -145,7 +145,7 @@ function nameSpeakers(
   return new Map([...known, ...newcomers.map(({ id }) => [id, names.get(id) ?? `member ${id}`] as const)]);
 }
 
-/** The speakers in the messages, and members who are mentioned, in order. Each has the name of the latest message. */
+/** The speakers and mentioned members in the messages, in order, each with the name in the latest message. */
 function peopleIn(
   messages: readonly HistoryMessage[],
   mentioned: (id: string) => Omit<Named, 'id'> | undefined,
@@ -169,13 +169,13 @@ function peopleIn(
   return [...people.values()];
 }
 
-/** One kind of attachment: how it is loaded, and how many are shown. */
+/** One kind of attachment, with its limits and how to load it. */
 interface Kind<T> {
-  /** Its name in the note about removed ones. */
+  /** Its name in explanations of a cache miss. */
   readonly name: string;
   /** Maximum number; the newest are shown. */
   readonly most: number;
-  /** Maximum of all of them together. */
+  /** Maximum total size in bytes. */
   readonly mostBytes: number;
   isOne(attachment: HistoryAttachment): boolean;
   /** `undefined` when it cannot be loaded, or is too large. */
@@ -236,7 +236,7 @@ function candidatesIn<T>(messages: readonly HistoryMessage[], kind: Kind<T>): re
     .reverse();
 }
 
-/** The newest ones within the limits. */
+/** The newest attachments within the limits. */
 async function newest<T>(messages: readonly HistoryMessage[], kind: Kind<T>): Promise<Shown<T>> {
   const shown = new Map<string, T>();
   let bytes = 0;
@@ -252,8 +252,8 @@ async function newest<T>(messages: readonly HistoryMessage[], kind: Kind<T>): Pr
 }
 
 /**
- * Those shown before, followed by new ones, so that the cached prefix keeps its attachments. `undefined` when they exceed the limits: then the oldest have to
- * be removed, which changes the prefix.
+ * The attachments shown before, followed by new ones, so that the cached prefix keeps its attachments. `undefined` when they exceed the limits: then the oldest
+ * have to be removed, which changes the prefix.
  * @param isNew whether a message came after the previous request
  */
 async function kept<T>(

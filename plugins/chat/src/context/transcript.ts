@@ -17,12 +17,12 @@ import type { MentionNames, ToolRecord } from './types.js';
 
 import { estimateMessage } from './window.js';
 
-/** One message of the request, and what is needed to count and compare it. */
+/** One message of the request, with what is needed to count and compare it. */
 export interface Line {
   readonly message: ParticipantMessage;
   readonly own: boolean;
   readonly tokens: number;
-  /** Differs when the message does. */
+  /** Changes whenever the message changes. */
   readonly signature: string;
 }
 
@@ -34,11 +34,11 @@ interface TranscriptInput {
   readonly self: { readonly id: string; readonly name: string };
   readonly names: ReadonlyMap<string, string>;
   readonly mentions: MentionNames | undefined;
-  /** The text of a message, when it is not the typed one. */
+  /** The text of a message, which may differ from the typed one. */
   content(message: HistoryMessage): string;
 }
 
-/** The entries as the model reads them, with calls at their places. Each line depends only on the entries up to it. */
+/** The entries as the model reads them, with tool calls at their places. Each line depends only on the entries up to it. */
 export function toLines(parts: TranscriptInput): readonly Line[] {
   const { entries, images, textFiles, self, names } = parts;
   const calls = placeRecords(parts.records, entries);
@@ -97,14 +97,14 @@ function callLine(message: ParticipantMessage): Line {
   return { message, own: true, tokens: estimateMessage(message), signature: JSON.stringify(message.content) };
 }
 
-/** How the text of an entry is made. */
+/** Functions that make the text of an entry. */
 interface Wording {
-  /** Mentions and other markup as names, without the command. */
+  /** The text without the command, with names for mentions and other markup. */
   said(message: HistoryMessage): string;
-  /** Only of authors of earlier messages. */
+  /** The name of a speaker of an earlier message; `undefined` for others. */
   nameOf(speaker: string): string | undefined;
   isShown(attachment: HistoryAttachment, message: HistoryMessage): boolean;
-  /** The content of an attached text file; `undefined` when it is not shown. */
+  /** The content of an attached text file; `undefined` if it is not shown. */
   textIn(attachment: HistoryAttachment, message: HistoryMessage): TextFile | undefined;
 }
 
@@ -116,13 +116,13 @@ function textOf(entry: Entry, previous: HistoryMessage | undefined, wording: Wor
   return lines([joinedText(entry, wording), ...notes, replyNote(message, previous, wording)]);
 }
 
-/** Notes beside the bot's own text would teach it to write such notes. */
+/** The bot's own text has no notes, which the model would imitate. */
 function ownText(entry: Entry, wording: Wording): string {
   const said = joinedText(entry, wording);
   return said === '' ? lines(entry.messages.flatMap((message) => notesOn(message, wording))) : said;
 }
 
-/** Most parts of a divided answer end with a line break; consecutive messages of a bot are joined by a space. */
+/** Joins the messages of an answer. Most parts of a divided answer end with a line break; consecutive messages of a bot are joined by a space. */
 function joinedText({ messages }: Entry, wording: Wording): string {
   if (messages.length === 1) return withoutNoticeMark(wording.said(messages[0]));
   let said = '';
@@ -134,7 +134,7 @@ function joinedText({ messages }: Entry, wording: Wording): string {
   }
   return said;
 }
-/** A part that was cut within a line. */
+/** Matches a part that was cut within a line. */
 const ENDS_IN_SENTENCE = /[\p{L}\p{N},;]$/u;
 
 const MAX_NOTE = 200;
@@ -146,7 +146,7 @@ function notesOn(message: HistoryMessage, { isShown, textIn }: Wording): readonl
   return [...files, ...message.extras];
 }
 
-/** The text of a file was written by its author: only the notes around it, which only the host can write, distinguish it from the message. */
+/** The lines of an attached text file. Its author wrote the text: only the notes around it, which only the host can write, distinguish it from the message. */
 function fileLines({ name, contentType, sizeBytes }: HistoryAttachment, file: TextFile | undefined): readonly string[] {
   const about = `attachment: ${inNote(name, MAX_NOTE)}, ${inNote(contentType ?? 'file', MAX_NOTE)}, ${sizeText(sizeBytes)}`;
   if (file === undefined) return [`[${about}]`];
@@ -154,7 +154,7 @@ function fileLines({ name, contentType, sizeBytes }: HistoryAttachment, file: Te
   return [`[${about}. Its text:]`, file.text, `[${end}]`];
 }
 
-/** Only when it is not obvious: most replies answer the message above them. */
+/** A note about the message that is replied to; none if it is the message above, as for most replies. */
 function replyNote({ replyTo }: HistoryMessage, previous: HistoryMessage | undefined, { nameOf }: Wording): string {
   if (replyTo === null || replyTo.messageId === previous?.id) return '';
   const name = replyTo.speaker === null ? undefined : nameOf(replyTo.speaker);
@@ -177,8 +177,8 @@ export interface Entry {
 }
 
 /**
- * Groups messages of a bot. The parts of one answer are one entry, at the place of the first, whatever others wrote in between; so are consecutive messages of
- * the bot itself, unless a tool was called between them.
+ * Groups messages into entries. The parts of one answer of a bot are one entry, at the place of the first, whatever others wrote in between. Consecutive
+ * messages of the bot itself are one entry, too, unless a tool was called between them.
  */
 export function toEntries(messages: readonly HistoryMessage[], calledAfter: ReadonlySet<string>): readonly Entry[] {
   const entries: Entry[] = [];
@@ -199,7 +199,7 @@ export function toEntries(messages: readonly HistoryMessage[], calledAfter: Read
   return entries;
 }
 
-/** When an answer was interrupted after a part, later messages are not its continuation: only first parts are replies. */
+/** Whether a message can continue an answer. Only the first part of an answer is a reply, so a later reply begins another one. */
 function goesOnWith({ replyTo }: HistoryMessage): boolean {
   return replyTo === null;
 }
@@ -214,12 +214,12 @@ export function indexOfMessage(entries: readonly Entry[], id: string): number {
   return exact >= 0 ? exact : entries.findIndex(({ messages }) => compareIds(messages[0].id, id) > 0);
 }
 
-/** A very long result would displace the conversation. */
+/** Longer results are cut, because they would displace the conversation. */
 const MAX_RESULT_CHARACTERS = 20_000;
 
 /**
- * Calls by the index of the entry that they follow. Calls after messages that are not visible (hidden, deleted) follow the last visible one before them; those
- * before the first entry are left out, each with its result.
+ * Calls by the index of the entry that they follow. A call after a message that is not visible (hidden, deleted) follows the last visible one before it. Calls
+ * before the first entry are left out, with their results.
  */
 function placeRecords(
   records: readonly ToolRecord[],
@@ -277,14 +277,14 @@ const [show, hide, aside] = [plain(SHOW), plain(HIDE), plain(ASIDE)];
 const THINKING_ONLY = /^(?:\s*<(think|thinking)>(?:(?!<\/?\1>)[\s\S])*(?:<\/\1>|$))+\s*$/;
 
 /**
- * Whether the model sees a message. In this order, the first that applies:
- * 0. `.config` and `.history` never are: they are for the program;
- * 1. what is asked now is seen;
- * 2. notices, what this program says about itself, are not, whichever bot of it sent them;
- * 3. own replies without a word, or with nothing but thoughts, are not: they teach the model to say nothing; nor are own cards
- *    and tool output made visible, which the calls themselves stand for;
- * 4. 👁️‍🗨️ under it or in it: seen;
- * 5. 🫥 or 🙃 under it or in it: not seen;
+ * Whether the model sees a message. The first matching rule applies:
+ * 0. `.config` and `.history`, which are for the program, are never visible;
+ * 1. the question is visible;
+ * 2. notices of this program, also of its other bots, are not;
+ * 3. own replies without text, or with nothing but thoughts, are not, because they teach the model to say nothing; nor are own cards and shown tool output,
+ * since the calls themselves are in the request;
+ * 4. 👁️‍🗨️ under or in the message: visible;
+ * 5. 🫥 or 🙃 under or in the message: not visible;
  * 6. members' messages that start with a dot are not.
  */
 export function isVisible(message: HistoryMessage, questionId: string | null | undefined): boolean {
@@ -320,10 +320,10 @@ function signsOf({ content, reactions }: HistoryMessage): ReadonlySet<string> {
   return new Set([...reactions.map(plain), ...inText]);
 }
 
-/** User, role, channel, emoji, time, command. */
+/** Mentions of users, roles and channels, emoji, times, commands. */
 const MARKUP = /<(?:@!?(\d+)|@&(\d+)|#(\d+)|a?:(\w+):\d+|t:(-?\d+)(?::\w)?|\/([^:<>]+):\d+)>/g;
 
-/** Discord's markup as people see it: mentions, emoji, times and commands by name. */
+/** Replaces Discord's markup by what people see: the names of mentions, emoji and commands, and times. */
 function readable(
   text: string,
   speakerName: (userId: string) => string | undefined,
@@ -347,7 +347,7 @@ function timeText(seconds: number): string {
   return Number.isNaN(time.getTime()) ? 'some time' : time.toISOString().replace(/:\d\d\.000Z$/, ' UTC');
 }
 
-/** By `attachmentKey`. */
+/** Shown attachments by `attachmentKey`. */
 export type Shown<T> = ReadonlyMap<string, T>;
 
 export function attachmentKey(message: HistoryMessage, attachment: HistoryAttachment): string {

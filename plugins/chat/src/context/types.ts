@@ -3,17 +3,17 @@ import type { BotConfig } from '../config/keys.js';
 import type { HistoryWindow, Images, TextFiles } from '../history/types.js';
 import type { CacheState, Ttl } from './caching/cache-state.js';
 
-/** An earlier tool call, with its present state. */
+/** An earlier tool call, with its current state. */
 export interface ToolRecord {
   readonly callId: string;
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** It happened after this message. */
+  /** The message after which the call was made. */
   readonly afterMessageId: string;
-  /** The result as the model reads it; for a pending call, a note that it has not run. */
+  /** The result as the model reads it; for a pending call, a note that it was not executed. */
   readonly result: string;
   readonly isError: boolean;
-  /** Shared by the calls of one step of the model; a call without it is separate. */
+  /** The same for the calls of one step; a call without it is a step of its own. */
   readonly step?: string;
 }
 
@@ -24,11 +24,11 @@ export interface MentionNames {
   channel(id: string): string | undefined;
 }
 
-/** The present question. It is never filtered out, and is placed at the end when no message of the window contains it (a slash command). */
+/** The current question. It is never filtered out, and is placed at the end if no message of the window contains it (a slash command). */
 export interface Question {
   readonly messageId: string | null;
   readonly speaker: { readonly id: string; readonly displayName: string; readonly username: string };
-  /** Without the command that led here. */
+  /** The text without the command. */
   readonly text: string;
 }
 
@@ -45,13 +45,13 @@ export interface ContextInput {
   readonly config: BotConfig;
   readonly traits: ModelTraits;
   readonly memory: CacheState;
-  /** Milliseconds since 1970. */
+  /** In ms since the Unix epoch. */
   readonly now: number;
   readonly mentions?: MentionNames;
   readonly question?: Question;
-  /** The member for whom the model continues its last message; then there is no question. */
+  /** The member for whom the model continues its last message. Then there is no question. */
   readonly goesOnFor?: Question['speaker'];
-  /** `!ai Hello` becomes `Hello`. */
+  /** Removes a command: `!ai Hello` becomes `Hello`. */
   withoutCommand?(content: string): string;
 }
 
@@ -59,7 +59,7 @@ export interface BuiltContext {
   readonly request: LlmRequest;
   /** The parts of the request, in order. */
   readonly pieces: readonly ContextPiece[];
-  /** Saved after the request was answered. */
+  /** To be stored after the first completion. */
   readonly memory: CacheState;
   /** For the receipt. */
   readonly facts: ContextFacts;
@@ -68,13 +68,13 @@ export interface BuiltContext {
 /** The size of a part of a request. */
 export interface ContextPiece {
   readonly kind: 'tools' | 'system' | 'messages' | 'question';
-  /** Tools, or messages as the model is shown them. */
+  /** Number of tools, or of messages as the model gets them. */
   readonly count: number;
-  /** Estimated. */
+  /** An estimate. */
   readonly tokens: number;
   /** The expected use of the provider's cache: the part is read from it, written to it, or neither. */
   readonly cache: 'read' | 'written' | 'fresh';
-  /** How long a breakpoint at its end keeps the prefix up to there. */
+  /** The time to live of the breakpoint at the end of this part; `undefined` without one. */
   readonly breakpoint?: Ttl | undefined;
 }
 
@@ -91,9 +91,9 @@ export interface ContextFacts {
   readonly hidden: number;
   readonly images: number;
   readonly estimatedTokens: number;
-  /** Tools declared. */
+  /** Number of declared tools. */
   readonly tools: number;
-  /** The part of the tokens for the tools and the system prompt. */
+  /** The tokens of tools and system prompt. */
   readonly toolTokens: number;
   readonly systemTokens: number;
   readonly rolled: boolean;
@@ -104,6 +104,6 @@ export interface ContextFacts {
   readonly windowRule: string;
   /** Tokens of prefix that the provider should still hold. */
   readonly expectedReadTokens: number;
-  /** The cause, when a prefix that was written before will not be read: "the window rolled". */
+  /** Why a prefix that was written before will not be read: "the window rolled". */
   readonly expectedMiss: string | undefined;
 }

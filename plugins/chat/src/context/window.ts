@@ -2,10 +2,7 @@ import type { ContentBlock, ModelTool, ModelTraits, ParticipantMessage } from '@
 import type { BotConfig } from '../config/keys.js';
 import type { Entry, Line } from './transcript.js';
 
-/**
- * The start of a window with at least `count` messages: the smallest window that begins with an entry; the largest below it when that would have more than
- * `most`.
- */
+/** The start index of a window with at least `count` messages that begins with an entry; of one with fewer if it would otherwise have more than `most`. */
 export function startFor(entries: readonly Entry[], count: number, most = Number.POSITIVE_INFINITY): number {
   let messages = 0;
   for (let index = entries.length - 1; index >= 0; index--) {
@@ -17,7 +14,7 @@ export function startFor(entries: readonly Entry[], count: number, most = Number
   return 0;
 }
 
-/** In tokens of the whole prompt. */
+/** Limits in tokens of the whole prompt. */
 export interface TokenLimits {
   /** Upper limit. */
   readonly most: number;
@@ -39,7 +36,7 @@ export function tokenLimits(
   return { most, target: Math.min(truncateToTokens, Math.floor(most * SHARE_AFTER_ROLL)) };
 }
 
-/** How many messages to keep so that their lines have at most `tokens`; at least one. */
+/** The number of newest messages to keep so that their lines have at most `tokens`; at least one. */
 export function messagesWithin(lines: readonly Line[], entries: readonly Entry[], tokens: number): number {
   const first = firstWithin(lines, tokens);
   const from = entries.findIndex(({ lastId }) => lastId === first);
@@ -58,14 +55,14 @@ function firstWithin(lines: readonly Line[], tokens: number): string | undefined
   return first;
 }
 
-/** When even the last message is too long, only the end of its text is shown. */
+/** Shows only the end of the last message if even that is too long. */
 export function shortened(lines: readonly Line[], tokens: number): readonly Line[] {
   const total = lines.reduce((sum, line) => sum + line.tokens, 0);
   const last = lines.findLast(({ message }) => message.messageId !== undefined);
   return total <= tokens || last === undefined ? lines : [cut(last, tokens)];
 }
 
-/** Half of what would fit on average, since the end of a text may have more tokens than its beginning. */
+/** Keeps half of what would fit on average, because the end of a text may have more tokens than its beginning. */
 function cut(line: Line, tokens: number): Line {
   const share = Math.min(1, (tokens / line.tokens) * 0.5);
   const text = line.message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
@@ -80,19 +77,19 @@ const PER_CALL = 12;
 /** Providers scale images down to about this many tokens at most. */
 const PER_IMAGE = 1_600;
 
-/** Tokens per character, slightly more than tokenizers need, so that limits are kept. */
+/** Tokens per character; slightly more than tokenizers count, so that limits are kept. */
 const WORDS = 0.28;
 const OTHER_ALPHABETS = 0.6;
 const IDEOGRAPHS = 1.1;
 const SIGNS = 0.5;
 const SURROGATES = 1.2;
 
-/** For each ASCII character: digits and signs take more tokens than letters and the space. */
+/** Tokens per ASCII character: digits and signs take more than letters and the space. */
 const ASCII = Float64Array.from({ length: 128 }, (_, code) =>
   /[a-z ]/i.test(String.fromCharCode(code)) ? WORDS : SIGNS,
 );
 
-/** A cheap estimate that depends on the script; the same text always gives the same number. */
+/** A fast estimate of tokens that depends on the script. Deterministic. */
 export function estimateText(text: string): number {
   let tokens = 0;
   for (let at = 0; at < text.length; at++) {

@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache';
 /** Why a channel cannot be read for these readers; `undefined` when it can. */
 type Refusal = 'bot' | 'reader' | undefined;
 
-/** Only messages that the bot and every reader may read: a model must not tell people about others. */
+/** Only messages that the bot and every reader may read are used, because a model must not pass them on to others. */
 export async function refusalFor(
   channel: SendableChannels,
   readers: readonly Actor[],
@@ -26,7 +26,7 @@ export async function refusalFor(
   if (!mayBotRead(channel)) return 'bot';
   for (const reader of readers) {
     const mayEnter = () => access.mayEnter(reader, at, ['ReadMessageHistory']);
-    // Usually it makes no request, and then counts as none.
+    // The check usually makes no request, so `ask`, which counts requests, is used only after it has failed.
     if (!(await mayEnter().catch(() => ask(mayEnter)))) return 'reader';
   }
   return undefined;
@@ -34,7 +34,7 @@ export async function refusalFor(
 
 const { ViewChannel, ReadMessageHistory, Connect } = PermissionFlagsBits;
 
-/** Whether the bot may read a channel: always in a direct message. */
+/** Whether the bot may read a channel; always in a direct message. */
 export function mayBotRead(channel: SendableChannels): boolean {
   if (channel.isDMBased()) return true;
   const { me } = channel.guild.members;
@@ -54,14 +54,14 @@ export const DEFAULT_BACKOFF_MAX_MS = 32_000;
 
 export interface BackoffOptions {
   readonly clock: Clock;
-  /** The longest delay: after it, one last attempt is made. */
+  /** The longest delay; after it, one last attempt is made. */
   readonly maxMs: number;
   readonly log: Logger;
-  /** Ends the retries: the task's last error is thrown. */
+  /** Ends the retries; the task's last error is thrown. */
   readonly signal?: AbortSignal;
 }
 
-/** Delays of 1 s, 2 s, 4 s and so on up to `maxMs`, each with a warning in the log. */
+/** Retries after 1 s, 2 s, 4 s and so on up to `maxMs`, each with a warning in the log. */
 export function retriesOf({ maxMs, log, signal }: BackoffOptions): RetryOptions {
   const pausesMs: number[] = [];
   for (let pauseMs = FIRST_DELAY_MS; pauseMs < maxMs; pauseMs *= 2) pausesMs.push(pauseMs);
@@ -72,7 +72,7 @@ export function retriesOf({ maxMs, log, signal }: BackoffOptions): RetryOptions 
 }
 
 /**
- * Retries a read or an edit that failed because of Discord or the network. A new message is sent with `sendOnce`, and the same delays.
+ * Retries a read or an edit that failed because of Discord or the network. Use `sendOnce` for a new message, which has the same delays.
  * @throws the task's last error, immediately when retrying cannot help
  * @example await withDiscordBackoff(() => channel.messages.fetch({ limit: 100 }), { clock, maxMs: 32_000, log });
  */
@@ -85,7 +85,7 @@ const ABSENCE_MS = 10 * 60_000;
 
 export type Lookup = ReturnType<typeof createLookup>;
 
-/** Looks up authors of old messages and linked channels with few requests: first in discord.js's cache, and absent ones only once. */
+/** Looks up authors of old messages and linked channels with few requests: first in discord.js's cache; an absent one is requested only once. */
 export function createLookup(clock: Clock, log: Logger) {
   const perf = { now: () => clock.now() };
   const absent = new LRUCache<string, true>({ ...maxEntries(REMEMBERED), ttl: ABSENCE_MS, ttlResolution: 0, perf });

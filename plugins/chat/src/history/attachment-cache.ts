@@ -17,13 +17,13 @@ import { LRUCache } from 'lru-cache';
 import type { CachedImage, HistoryAttachment, Images, TextFiles } from './types.js';
 
 export interface ImageLimits {
-  /** Images older than this are fetched again; 24 h. */
+  /** Images older than this are fetched again; by default 24 h. */
   readonly maxAgeMs: number;
-  /** Limit of all images on the disk; 500 MB. The oldest are removed first. */
+  /** Limit of all images on the disk; by default 500 MB. The oldest are removed first. */
   readonly maxTotalBytes: number;
-  /** One image, unless the caller allows less; 50 MB. */
+  /** Limit of one image, unless the caller allows less; by default 50 MB. */
   readonly maxBytes: number;
-  /** For one download; 15 s. */
+  /** Time limit of a download; by default 15 s. */
   readonly timeoutMs: number;
 }
 export const IMAGE_LIMITS: ImageLimits = {
@@ -38,21 +38,21 @@ interface DownloadDependencies {
   readonly log: Logger;
   /** Which addresses are Discord's: `discordAddresses(client.options.rest.api)`. */
   readonly mayFetch: MayFetch;
-  /** Discord's links expire after a day; a window can reach back further. */
+  /** Replaces an expired link: Discord's links expire after a day, and a window can reach back further. */
   readonly freshLink: FreshLink;
   readonly fetch?: Fetch;
-  /** Ends running downloads. */
+  /** Aborts running downloads. */
   readonly signal?: AbortSignal;
 }
 
 interface ImageCacheDependencies extends DownloadDependencies {
-  /** Folder of the images, without other files. Requested with the first image. */
+  /** The folder of the images, which contains nothing else. Called for the first image. */
   readonly folder: () => Promise<string>;
   readonly limits?: Partial<ImageLimits>;
 }
 
 const REMEMBERED_FAILURES = 2_000;
-/** Time before a failed address is tried again: a window requests the same images at every activation. */
+/** Time before a failed address is tried again. Without it, every activation would request it. */
 const LEFT_ALONE_MS: Readonly<Record<DownloadFailure, number>> = { final: 30 * 60_000, passing: 60_000 };
 
 /** Images of messages, from a cache on the disk or from Discord's CDN. */
@@ -119,7 +119,7 @@ export function createImages(parts: ImageCacheDependencies): Images {
   };
 }
 
-/** A permanent key of an image. */
+/** A key of an image that does not change when its link is renewed. */
 function imageKey(url: URL): string {
   return createHash('sha256').update(lastingAddress(url)).digest('hex');
 }
@@ -161,7 +161,7 @@ async function openImageCache(folder: string, clock: Clock, limits: Pick<ImageLi
   };
 
   return {
-    /** `undefined` when it is missing, too old, or not the same image any more. */
+    /** `undefined` when the image is missing, too old, or was changed on the disk. */
     async read(key: string): Promise<CachedImage | undefined> {
       await makeRoom(0);
       const entry = index.get(key);
@@ -172,7 +172,7 @@ async function openImageCache(folder: string, clock: Clock, limits: Pick<ImageLi
       await remove(key);
       return undefined;
     },
-    /** Makes room, writes the image to a temporary file and renames it: a killed process leaves no partial image. */
+    /** Removes old images if necessary, writes the image to a temporary file and renames it, so that a killed process leaves no partial image. */
     async write(key: string, bytes: Buffer, mediaType: MediaType): Promise<void> {
       await remove(key);
       await makeRoom(bytes.byteLength);
@@ -206,7 +206,7 @@ async function entriesOf(folder: string): Promise<readonly (readonly [key: strin
 
 type MediaType = CachedImage['mediaType'];
 
-/** By the name under which files are kept. */
+/** File extensions by media type. */
 const EXTENSIONS: Readonly<Record<MediaType, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
@@ -214,7 +214,7 @@ const EXTENSIONS: Readonly<Record<MediaType, string>> = {
   'image/webp': 'webp',
 };
 
-/** The type of an image by its first bytes, whatever its name and headers say; `undefined` when models do not accept it. */
+/** The type of an image by its first bytes, whatever its name and headers say; `undefined` for types that models do not accept. */
 function mediaTypeOf(bytes: Buffer): MediaType | undefined {
   if (bytes.subarray(0, PNG.length).equals(PNG)) return 'image/png';
   if (bytes.subarray(0, JPEG.length).equals(JPEG)) return 'image/jpeg';

@@ -98,7 +98,7 @@ export function createChannelHistory({
   };
 }
 
-/** How far beyond its limit a window may grow: as far as the configuration allows before it rolls. */
+/** Number of messages beyond its limit by which a window may grow: as many as the configuration allows. */
 const MOST_BEYOND = 1_000;
 /** Maximum number of places in one history. */
 const MOST_PLACES = 16;
@@ -111,7 +111,7 @@ interface ReadWindow {
   readonly whole: boolean;
 }
 
-/** Reads a channel backwards, and further through `.history` messages and out of threads, until the window is full or nothing is left. */
+/** Reads a channel backwards, then the targets of `.history` messages and a thread's parent, until the window is full or the history ends. */
 async function readWindow(
   channel: SendableChannels,
   request: WindowRequest,
@@ -153,7 +153,7 @@ function refusalNote(refusal: 'bot' | 'reader'): string {
     : t('The member who asked may not read the history of this channel.');
 }
 
-/** An answer with only this channel's messages is better than none. */
+/** Replaces a place that cannot be read by nothing, because an answer with only this channel's messages is better than none. */
 function leaveOut(error: unknown, request: WindowRequest): Read {
   if (request.options.signal?.aborted === true) throw error;
   request.note(t('The messages that this channel continues could not be read: Discord did not answer.'));
@@ -175,13 +175,13 @@ interface ReadDependencies {
   readonly access: Pick<Access, 'mayEnter'>;
 }
 
-/** The messages that a place contributed. */
+/** The messages of one place. */
 interface Read {
   /** Oldest first. */
   readonly messages: readonly StoredMessage[];
-  /** It has everything that was wanted, and there may be more. */
+  /** Whether it contains everything that was wanted although there may be more. */
   readonly full: boolean;
-  /** Where the history continues, further back. */
+  /** The place where the history continues further back. */
   readonly next: Place | undefined;
 }
 
@@ -216,7 +216,7 @@ async function readOn(place: Place, want: Want, request: WindowRequest, parts: R
   throw new Error(`The history of channel ${channel.id} changes faster than it can be read`);
 }
 
-/** How many of the newest messages a reader needs to find these again, or as many as it wants when there are fewer. */
+/** The number of newest messages that the log must keep for this reader: up to the oldest one read, and at least as many as wanted. */
 function reachOf(range: MessageRange | undefined, taken: RangePart, wanted: number): number {
   const messages = range?.messages ?? [];
   const [oldest] = taken.messages;
@@ -226,7 +226,7 @@ function reachOf(range: MessageRange | undefined, taken: RangePart, wanted: numb
 /** The pending request of a channel. */
 const inFlight = new WeakMap<ChannelLog, Promise<void>>();
 
-/** One request at a time for a channel: other readers wait for it and check again. */
+/** Makes one request at a time for a channel. Other readers wait for it, and check again. */
 async function extend(log: ChannelLog, fetch: () => Promise<void>): Promise<void> {
   const other = inFlight.get(log);
   if (other !== undefined) return other.catch(() => undefined);
@@ -235,7 +235,7 @@ async function extend(log: ChannelLog, fetch: () => Promise<void>): Promise<void
   await mine;
 }
 
-/** The channel's log, which is marked as unsure when it missed messages. */
+/** The channel's log; it is marked as unsure when it has missed messages. */
 function logOf(channel: SendableChannels, logs: Logs): ChannelLog {
   const log = logs.use(placeOf(channel));
   if (log.at(undefined) !== undefined && hasGap(log, channel)) log.doubt(log.newest);
@@ -248,7 +248,7 @@ function placeOf(channel: SendableChannels): LogPlace {
     : { channelId: channel.id, guildId: channel.guild.id, shardId: channel.guild.shardId };
 }
 
-/** A thread continues from where it left its channel, including its starter message. Forum posts begin with themselves. */
+/** The part of the parent channel before a thread, including the starter message. Forum posts have no such part. */
 function parentOf({ channel, upTo, downTo }: Place): Place | undefined {
   if (downTo !== undefined || !channel.isThread()) return undefined;
   const { parent } = channel;
@@ -270,20 +270,20 @@ export interface WindowRequest {
   readonly options: WindowOptions;
   /** Makes a request to Discord, and counts it. */
   readonly ask: Ask;
-  /** Reports once what could not be included. */
+  /** Records once what could not be included. */
   note(sentence: string): void;
 }
 
-/** The amount that a reader wants. */
+/** The number of messages that a reader wants. */
 interface Want {
   readonly count: number;
-  /** And everything from this id on, … */
+  /** Messages from this id on are wanted, too, … */
   readonly from: string | undefined;
   /** … but never more than this. */
   readonly most: number;
 }
 
-/** The part of it in a range. */
+/** The part of a place that a range contains. */
 interface RangePart {
   /** Oldest first. */
   readonly messages: readonly StoredMessage[];
@@ -312,7 +312,7 @@ function take(
 
 /** Discord's own limit. */
 const PAGE = 100;
-/** A message that gets reactions at this moment may contradict a page repeatedly. */
+/** Limit, because frequent reactions to a message may contradict page after page. */
 const MOST_ATTEMPTS = 3;
 
 /** Fetches the `limit` messages before `before` (the newest when it is `undefined`) into the log, together with changes in the meantime. */
@@ -345,8 +345,8 @@ async function fetchPage(
 }
 
 /**
- * Discord omits the reactions when there are none, and discord.js then keeps those of its cached copy, which may be out of date.
- * Such reactions are recognised because they are the same object.
+ * Discord omits the reactions of a message without any, and discord.js then keeps those of its cached copy, which may be out of date. Such reactions are
+ * recognised because they are the same object.
  */
 function reactionsOn(message: Message): Iterable<MessageReaction> {
   const cached = message.channel.messages.cache.get(message.id);

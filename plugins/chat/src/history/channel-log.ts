@@ -1,7 +1,7 @@
 import { compareIds, idAfter, idBefore, newerId, OLDEST_ID, olderId } from '@cinnabar/sdk';
 import { edited, isSame, reacted, type StoredMessage, unreacted } from './message.js';
 
-/** Where a log belongs, so that it can be found when something happens to all of a guild or shard. */
+/** The place of a log, by which it is found for events of a guild or shard. */
 export interface LogPlace {
   readonly channelId: string;
   readonly guildId: string | null;
@@ -14,9 +14,9 @@ export interface LogSize {
   readonly bytes: number;
 }
 
-/** Some slack, so that not every message of an active channel moves the whole list. */
+/** Tolerance, so that not every message of an active channel leads to a removal. */
 const SLACK = 1.1;
-/** Added to what the last readers needed of the newest messages: the next reader begins at the same place, and there are more messages by then. */
+/** Messages kept beyond the number that readers have needed, because the next reader begins at the same message, and newer ones have arrived by then. */
 const SPARE_MESSAGES = 100;
 
 interface MutableRange extends MessageRange {
@@ -32,10 +32,10 @@ export function createChannelLog(place: LogPlace) {
   let newest = OLDEST_ID;
   let epoch = 0;
   let buffer: ChangeBuffer | undefined;
-  /** Updated incrementally, since it is needed for every message. */
+  /** Updated incrementally, because it is read for every message. */
   let messageCount = 0;
   let bytes = 0;
-  /** How many of the newest messages readers have needed since the last trimming, or before it when there were no readers. */
+  /** The number of newest messages that readers have needed since the last trimming; without readers, before it. */
   let reach = 0;
   let isReachOld = false;
 
@@ -43,7 +43,7 @@ export function createChannelLog(place: LogPlace) {
     messageCount = ranges.reduce((sum, { messages }) => sum + messages.length, 0);
     bytes = ranges.reduce((sum, { messages }) => sum + bytesOf(messages), 0);
   };
-  /** Removes this many messages from the beginning of a range, which then begins later. One message always stays, as the beginning of the range. */
+  /** Removes messages from the beginning of a range, but never the last one, which marks where the range begins. */
   const shorten = (range: MutableRange, count: number) => {
     const dropped = range.messages.splice(0, Math.min(count, range.messages.length - 1));
     messageCount -= dropped.length;
@@ -53,7 +53,7 @@ export function createChannelLog(place: LogPlace) {
 
   return {
     ...place,
-    /** The number of messages and bytes in it. */
+    /** The number of messages and bytes in the log. */
     get size(): LogSize {
       return { messages: messageCount, bytes };
     },
@@ -61,11 +61,11 @@ export function createChannelLog(place: LogPlace) {
     get newest(): string {
       return newest;
     },
-    /** Increases when events may have been missed: a page that was pending then is discarded. */
+    /** Increases when events may have been missed; a page that was requested before is then discarded. */
     get epoch(): number {
       return epoch;
     },
-    /** The trusted range that contains this position; `undefined` is now. */
+    /** The trusted range that contains this id; `undefined` stands for now. */
     at: (id: string | undefined): MessageRange | undefined =>
       ranges.find((range) => range.trusted && covers(range, id)),
     apply(change: Change): void {
@@ -77,11 +77,11 @@ export function createChannelLog(place: LogPlace) {
       messageCount += difference.messages;
       bytes += difference.bytes;
     },
-    /** A message that is not part of the history, but shows that events arrive. */
+    /** Notes a message that is not part of the history, but shows that events arrive. */
     noteNewest(id: string): void {
       newest = newerId(newest, id);
     },
-    /** Adds a page from Discord; an unsure range that it confirms is trusted again. */
+    /** Adds a page from Discord. An unsure range that the page confirms is trusted again. */
     add(fresh: MessageRange): void {
       let joined = fresh;
       const rest: MessageRange[] = [];
@@ -95,7 +95,7 @@ export function createChannelLog(place: LogPlace) {
       const last = joined.to === undefined ? joined.messages.at(-1) : undefined;
       if (last !== undefined) newest = newerId(newest, last.message.id);
     },
-    /** Marks everything known as unsure until it was compared with Discord. Nothing after `lastSure` counts. */
+    /** Marks all ranges as unsure until they are compared with Discord, and removes messages after `lastSure`. */
     doubt(lastSure: string): void {
       epoch += 1;
       ranges = ranges.flatMap((range) => {
@@ -106,7 +106,7 @@ export function createChannelLog(place: LogPlace) {
       });
       recount();
     },
-    /** Records changes from now on, while a page is fetched. */
+    /** Records changes until `closeBuffer`, while a page is fetched. */
     openBuffer(): ChangeBuffer {
       buffer = createChangeBuffer();
       return buffer;
@@ -114,13 +114,13 @@ export function createChannelLog(place: LogPlace) {
     closeBuffer(): void {
       buffer = undefined;
     },
-    /** A reader needed this many of the newest messages: new messages do not displace them. */
+    /** Notes that a reader needed this many of the newest messages, so that new messages do not displace them. */
     needed(messages: number): void {
       if (messages === 0) return;
       reach = isReachOld ? messages : Math.max(reach, messages);
       isReachOld = false;
     },
-    /** Removes messages that no reader has needed since newer ones arrived; a reader that needs them fetches them again. */
+    /** Removes messages that no reader has needed since the last trimming. A reader that needs them fetches them again. */
     trimLive(): void {
       const live = ranges.at(-1);
       const kept = reach + SPARE_MESSAGES;
@@ -128,7 +128,7 @@ export function createChannelLog(place: LogPlace) {
       shorten(live, live.messages.length - kept);
       isReachOld = true;
     },
-    /** Removes the oldest messages until this limit is kept. */
+    /** Removes the oldest messages until the log is within this limit. */
     trim(most: LogSize): void {
       if (messageCount <= most.messages * SLACK && bytes <= most.bytes) return;
       const goal = { messages: most.messages, bytes: bytes <= most.bytes ? most.bytes : most.bytes / SLACK };
@@ -161,7 +161,7 @@ function bytesOf(messages: readonly StoredMessage[]): number {
   return messages.reduce((sum, held) => sum + held.bytes, 0);
 }
 
-/** @returns by how much it has grown */
+/** Applies a change to a list. @returns the difference in size */
 function applyTo(messages: StoredMessage[], change: Change): LogSize {
   const at = positionOf(messages, change.id);
   const held = messages[at];
@@ -183,7 +183,7 @@ function applyTo(messages: StoredMessage[], change: Change): LogSize {
 
 const SAME: LogSize = { messages: 0, bytes: 0 };
 
-/** Something that happened to a message. */
+/** A change of a message. */
 export type Change =
   | { readonly kind: 'created'; readonly id: string; readonly held: StoredMessage }
   | { readonly kind: 'updated'; readonly id: string; readonly held: StoredMessage }
@@ -201,8 +201,8 @@ export type Change =
 type ChangeBuffer = ReturnType<typeof createChangeBuffer>;
 
 /**
- * Changes while a page was fetched. It is unknown whether the page was made before or after an event, but events are complete and in order: full information in
- * an event (a new message, an edit, a deletion) overrides the page, since later changes are announced too.
+ * Records changes while a page is fetched. It is unknown whether the page is older or newer than an event, but events are complete and in order: complete
+ * information in an event (a new message, an edit, a deletion) overrides the page, because later changes lead to events, too.
  */
 function createChangeBuffer() {
   const created = new Map<string, StoredMessage>();
@@ -227,7 +227,7 @@ function createChangeBuffer() {
         if (!onCreated(id, (held) => edited(held, change.held))) updated.set(id, change.held);
       } else if (!onCreated(id, (held) => applyReaction(held, change))) uncertain.add(id);
     },
-    /** The present versions of the page's messages, and those posted meanwhile. */
+    /** The current versions of the page's messages, with messages that were posted meanwhile. */
     apply(page: readonly StoredMessage[]): readonly StoredMessage[] {
       const kept = page.flatMap((held) => {
         const { id } = held.message;
@@ -237,7 +237,7 @@ function createChangeBuffer() {
       });
       return [...kept, ...created.values()];
     },
-    /** Whether reactions changed that the page may or may not include: then it has to be fetched again. */
+    /** Whether reactions changed that the page may or may not contain; then it has to be fetched again. */
     contradicts: (page: readonly StoredMessage[]) =>
       page.some(({ message }) => uncertain.has(message.id) && !deleted.has(message.id)),
   };
@@ -252,13 +252,13 @@ function applyReaction(held: StoredMessage, change: ReactionChange): StoredMessa
 
 /** A part of a channel's history without gaps. */
 export interface MessageRange {
-  /** Everything from this id on is present; `OLDEST_ID` when nothing older exists. */
+  /** Everything from this id on is known; `OLDEST_ID` when nothing older exists. */
   readonly from: string;
   /** Up to this id; `undefined`: up to now, updated by events. */
   readonly to: string | undefined;
   /** Oldest first. */
   readonly messages: readonly StoredMessage[];
-  /** False when events may have been missed: then it is compared with Discord before it is read. */
+  /** `false` when events may have been missed; then the range is compared with Discord before it is read. */
   readonly trusted: boolean;
 }
 
@@ -289,14 +289,14 @@ export function between(
   return messages.slice(positionOf(messages, from), end);
 }
 
-/** Whether they overlap or touch. */
+/** Whether two ranges overlap or touch. */
 function touch(a: MessageRange, b: MessageRange): boolean {
   const reaches = (one: MessageRange, other: MessageRange) =>
     one.to === undefined || compareIds(idAfter(one.to), other.from) >= 0;
   return reaches(a, b) && reaches(b, a);
 }
 
-/** Merges both; where they overlap, `fresh` is used. */
+/** Merges two ranges; where they overlap, `fresh` is used. */
 function join(fresh: MessageRange, old: MessageRange): MessageRange {
   const older = between(old.messages, old.from, idBefore(fresh.from));
   const newer = fresh.to === undefined ? [] : between(old.messages, idAfter(fresh.to), undefined);
@@ -322,10 +322,10 @@ function without(fresh: MessageRange, old: MessageRange): readonly MessageRange[
   return parts;
 }
 
-/** This many unchanged messages show that the older ones have not changed either. */
+/** Number of unchanged messages after which the older ones count as unchanged, too. */
 const ENOUGH = 25;
 
-/** Whether Discord's page confirms an old range: where they overlap, nothing was edited, deleted or reacted to meanwhile. */
+/** Whether a page from Discord confirms an unsure range: where they overlap, no message was edited, deleted or reacted to. */
 function confirms(fresh: MessageRange, old: MessageRange): boolean {
   const now = between(fresh.messages, old.from, old.to);
   const then = between(old.messages, fresh.from, fresh.to);

@@ -9,16 +9,16 @@ import type { HistoryMessage } from './types.js';
 
 /** A message that a link points to. */
 interface MessagePlace {
-  /** `null`: a direct message. */
+  /** `null` for a direct message. */
   readonly guildId: string | null;
   readonly channelId: string;
   readonly messageId: string;
 }
 
-/** A parsed `.history` message: everything before it is hidden, and this range replaces it. */
+/** A parsed `.history` message. The range replaces everything before the message. */
 type HistoryCommand =
   | { readonly kind: 'hide' }
-  /** From `first` (or as far back as the window reaches) to `last` (or the command itself). */
+  /** From `first` (without it, as far back as the window reaches) to `last` (without it, the command itself). */
   | { readonly kind: 'range'; readonly first: MessagePlace | undefined; readonly last: MessagePlace | undefined }
   | { readonly kind: 'malformed'; readonly detail: string };
 
@@ -27,19 +27,19 @@ const URL =
   /^<?https:\/\/(?:(?:ptb|canary)\.)?discord(?:app)?\.com\/channels\/(\d{1,20}|@me)\/(\d{1,20})\/(\d{1,20})\/?>?$/;
 const ENTRY = /^(\w+)\s*:\s*(\S.*)$/;
 
-/** Whether it is worth parsing: called for every message of a window. */
+/** A fast check for every message of a window: whether the text must be parsed. */
 export function looksLikeHistory(content: string): boolean {
   return content.charCodeAt(0) === 46 && START.test(content);
 }
 
 /**
- * Reads a `.history` message:
+ * Parses a `.history` message:
  *
  *     .history                       .history <url>                 .history
  *                                    .history <url> <url>           last: <url>
  *                                                                   first: <url>
  *
- * Two plain URLs may stand in either order; lines of `---` are passed over. `undefined` when it is none.
+ * Two plain URLs may stand in either order; lines of `---` are ignored. `undefined` for other messages.
  */
 function parseHistoryCommand(content: string): HistoryCommand | undefined {
   if (!looksLikeHistory(content)) return undefined;
@@ -91,8 +91,8 @@ function malformed(detail: string): HistoryCommand {
 }
 
 /**
- * Whether the author of a `.history` message may use it: members who may manage messages there, or have one of the roles (by id or name). In a direct message,
- * the person. Never a bot or a webhook, since others can determine what these write.
+ * Whether the author of a `.history` message may use it: members who may manage messages there, or have one of the roles (by id or name); in a direct message,
+ * the person. Never a bot or a webhook, because other people can determine what these write.
  */
 async function mayUseHistory(
   { author }: HistoryMessage,
@@ -119,7 +119,7 @@ export const hiddenNote = () =>
 
 /** The newest valid `.history` message, and its target. */
 interface Found {
-  /** Its place in the list. */
+  /** Its index in the list. */
   readonly at: number;
   readonly next: Place | undefined;
 }
@@ -155,7 +155,7 @@ export async function findCommand(
   return undefined;
 }
 
-/** Why a `.history` message is not followed, as a sentence for its author; `undefined` when it is followed, or is not one. */
+/** Why a `.history` message is ignored, as a sentence for its author; `undefined` if it is used, or is none. */
 export async function historyRefusal(
   message: HistoryMessage,
   channel: SendableChannels,
@@ -182,7 +182,7 @@ export async function historyRefusal(
   return t('This `.history` has no effect: the target of its link does not exist, or you or I may not read it.');
 }
 
-/** A command can only refer to earlier messages, so there can be no loop. */
+/** The place that a command refers to. It must be earlier than the command, so there can be no loop. */
 async function target(
   command: Exclude<HistoryCommand, { kind: 'malformed' }>,
   channel: SendableChannels,
@@ -202,7 +202,7 @@ async function target(
   return { channel: there, upTo, downTo: command.first?.messageId };
 }
 
-/** Within the same guild, or the same direct message. */
+/** The channel of a link; only within the same guild, or the same direct message. */
 async function reach(
   { guildId, channelId }: MessagePlace,
   from: SendableChannels,
@@ -214,11 +214,11 @@ async function reach(
   return lookup.channel(from.guild, channelId, ask);
 }
 
-/** Time in which further refusals for a member in a channel are not reported. */
+/** Time in which a member gets no second report in a channel. */
 const QUIET_MS = 60_000;
 const REMEMBERED = 1_000;
 
-/** Reports in the channel, as a notice that no model reads, that a `.history` message is not followed: otherwise it would seem to work. */
+/** Reports in the channel that a `.history` message is ignored, because otherwise it would seem to work. The report is a notice, which no model reads. */
 export function tellRefusedHistory({ on, history, config, clock, log }: ChatServices, frontDoor: FrontDoor): void {
   const told = new LRUCache<string, true>({
     max: REMEMBERED,
@@ -238,7 +238,7 @@ export function tellRefusedHistory({ on, history, config, clock, log }: ChatServ
       .reply({ content: asNotice(refusal), allowedMentions: { parse: [], repliedUser: false } })
       .catch((error: unknown) => log.debug('a refused .history could not be told', { error }));
   };
-  // Avoids a promise for each other message.
+  // An async listener would create a promise for every message.
   on('messageCreate', (message) => {
     const { author, channel, content } = message;
     if (author.bot || message.webhookId !== null || !looksLikeHistory(content)) return undefined;

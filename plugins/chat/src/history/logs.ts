@@ -10,7 +10,7 @@ export interface LogLimits {
   readonly channels: number;
   /** Limit of all channels together. The least recently read are dropped first. */
   readonly all: LogSize;
-  /** Limit of one channel, whatever its readers want. */
+  /** Limit of one channel, whatever its readers need. */
   readonly channelBytes: number;
 }
 export const LOG_LIMITS: LogLimits = {
@@ -23,11 +23,11 @@ export type Logs = ReturnType<typeof createLogs>;
 
 interface Entry {
   readonly log: ChannelLog;
-  /** The size that is included in the sum. */
+  /** Its size as part of the total. */
   counted: LogSize;
 }
 
-/** The logs of the channels that were read. Of others nothing is kept. */
+/** The logs of the channels that were read. Other channels have none. */
 export function createLogs(limits: LogLimits) {
   let [messages, bytes] = [0, 0];
   const count = (entry: Entry, now: LogSize) => {
@@ -41,7 +41,7 @@ export function createLogs(limits: LogLimits) {
   });
   const readers = new Map<string, number>();
 
-  /** Drops the least recently read channels, but none that is being read. */
+  /** Drops the logs of the least recently read channels, but none that is being read. */
   const dropOldest = (entry: Entry) => {
     count(entry, entry.log.size);
     if (messages <= limits.all.messages && bytes <= limits.all.bytes) return;
@@ -61,9 +61,9 @@ export function createLogs(limits: LogLimits) {
   };
 
   return {
-    /** For the handling of every message. */
+    /** Without counting as a use; called for every message. */
     peek: (channelId: string) => entries.peek(channelId)?.log,
-    /** The channel's log, created when there is none; counts as a use. */
+    /** The channel's log, which is created if necessary; counts as a use. */
     use(place: LogPlace): ChannelLog {
       const known = entries.get(place.channelId);
       if (known !== undefined) return known.log;
@@ -78,7 +78,7 @@ export function createLogs(limits: LogLimits) {
       cutDown(entry);
       dropOldest(entry);
     },
-    /** While a task reads a channel, nothing of its log is dropped; afterwards the log is trimmed to what its readers need. */
+    /** Runs a task that reads a channel. Its log is not trimmed meanwhile, but afterwards, to what readers need. */
     async reading<T>(channelId: string, task: () => Promise<T>): Promise<T> {
       readers.set(channelId, (readers.get(channelId) ?? 0) + 1);
       try {
@@ -94,7 +94,7 @@ export function createLogs(limits: LogLimits) {
         }
       }
     },
-    /** A page has arrived: the log may contain this many messages now. */
+    /** To be called after a page was added: limits the log to this many messages. */
     grown(log: ChannelLog, most: number): void {
       log.trim({ messages: most, bytes: Number.POSITIVE_INFINITY });
       const entry = entryOf(log);
@@ -110,11 +110,11 @@ export function createLogs(limits: LogLimits) {
 }
 
 /**
- * Keeps the logs up to date from the gateway's events. A message in a channel that has not been read costs one look-up.
- * Everything comes from the events themselves: what discord.js has cached does not matter.
+ * Keeps the logs up to date with gateway events. A message in a channel without a log costs one look-up. Uses only the events' own data, not discord.js's
+ * cache.
  */
 export function listen(on: Registrar['on'], logs: Logs): void {
-  // A history has no gaps: messages of members whom the bot ignores are part of the others' conversation.
+  // Also events of members whom the bot ignores: their messages are part of the conversation.
   const all = { hearsIgnored: true } as const;
   const tell = (channelId: string, change: Change) => logs.apply(channelId, change);
 
@@ -130,7 +130,7 @@ export function listen(on: Registrar['on'], logs: Logs): void {
   );
   on('messageUpdate', (_old, message) => {
     const log = logs.peek(message.channelId);
-    // Without content it is not an edit, but a change that the history does not show.
+    // A partial message is a change that the history does not show, not an edit of its text.
     if (log === undefined || message.partial || !isHistory(message)) return;
     tell(message.channelId, { kind: 'updated', id: message.id, held: toStored(message) });
   });
@@ -154,15 +154,15 @@ export function listen(on: Registrar['on'], logs: Logs): void {
   });
 }
 
-/** After this time, a compared part says nothing about the rest. */
+/** After a longer loss, an unchanged part proves nothing about the rest. */
 const LONGEST_DOUBT_MS = 10 * 60_000;
 
 /**
- * Detects missed events: a gateway session that could not be resumed, a guild that was unavailable, a channel that the bot could not see.
- * A lost session marks what is known as unsure: the next read fetches the missed messages, and continues from there if they fit.
+ * Detects missed events: after a gateway session that could not be resumed, of an unavailable guild, and in channels that the bot could not see. A lost session
+ * marks logs as unsure: the next read fetches the missed messages, and confirms the log if they match.
  */
 export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, logs: Logs): void {
-  /** Shards whose connection is down, since when, and the latest messages of their channels before. */
+  /** Shards without a connection: since when, and the newest messages of their channels before. */
   const down = new Map<number, { readonly since: number; readonly newest: ReadonlyMap<string, string> }>();
   const ofShard = (shardId: number) => [...logs.all()].filter((log) => log.shardId === shardId);
   const ofGuild = (guildId: string) => [...logs.all()].filter((log) => log.guildId === guildId);
@@ -193,7 +193,7 @@ export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, l
   on('channelDelete', ({ id }) => logs.forget(id));
   on('threadDelete', ({ id }) => logs.forget(id));
 
-  // Without access there are no events: what was known is out of date when access returns.
+  // There are no events without access, so the log is deleted.
   const forgetHidden = (hidden: readonly ChannelLog[]) => {
     for (const { channelId } of hidden) {
       const channel = client.channels.cache.get(channelId);
@@ -204,7 +204,7 @@ export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, l
     const log = logs.peek(channel.id);
     if (log === undefined) return;
     forgetHidden([log]);
-    // No event says when a channel becomes invisible, but the one at its return contains its latest message.
+    // No event announces that a channel became invisible, but the event when it is visible again contains its newest message.
     if (channel.isSendable() && hasGap(log, channel)) log.doubt(log.newest);
   });
   on('roleUpdate', (_old, { guild }) => forgetHidden(ofGuild(guild.id)));
@@ -218,8 +218,8 @@ export function watchLosses(on: Registrar['on'], client: Client, clock: Clock, l
 }
 
 /**
- * Whether a channel contains messages that the log does not know: from when the plugin was disabled or suspended, or the channel was invisible. Own messages do
- * not count: discord.js has them before their event arrives.
+ * Whether a channel contains messages that the log does not know, from a time when the plugin was disabled or suspended, or the channel was invisible. Own
+ * messages do not count, because discord.js has them before their event arrives.
  */
 export function hasGap(log: ChannelLog, channel: SendableChannels): boolean {
   const isNews = (id: string) => compareIds(id, log.newest) > 0;

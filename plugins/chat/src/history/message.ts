@@ -12,12 +12,15 @@ import {
 } from 'discord.js';
 import type { HistoryAttachment, HistoryAuthor, HistoryMessage } from './types.js';
 
-/** Whether a message is part of the channel's history: REST returns no ephemeral ones, and a thread's starter is its parent's message. */
+/**
+ * Whether a message is part of the channel's history. Ephemeral messages are not, since REST does not return them; nor is a thread's starter, which is the
+ * parent's message.
+ */
 export function isHistory({ flags, type }: Pick<Message, 'flags' | 'type'>): boolean {
   return !flags.has(MessageFlags.Ephemeral) && type !== MessageType.ThreadStarterMessage;
 }
 
-/** @param reactions the known reactions on it; none when it was just posted */
+/** @param reactions its known reactions; none for a new message */
 export function toStored(message: Message, reactions: Iterable<MessageReaction> = []): StoredMessage {
   const author = authorOf(message);
   return stored(
@@ -37,7 +40,7 @@ export function toStored(message: Message, reactions: Iterable<MessageReaction> 
   );
 }
 
-/** The reactions that the plugin `confirm` adds to its cards, also in another bot of this program. */
+/** The custom ids of buttons that the plugin `confirm` adds to cards, also in another bot of this program. */
 const CARD_BUTTON = /^confirm:/;
 
 function hasCardButton(component: Message['components'][number]): boolean {
@@ -45,7 +48,7 @@ function hasCardButton(component: Message['components'][number]): boolean {
   return component.components.some(({ customId }) => customId !== null && CARD_BUTTON.test(customId));
 }
 
-/** The key of an emoji: its id, or the name of one of Unicode. */
+/** The key of an emoji: its id, or the character of a Unicode emoji. */
 export function emojiKey({ emoji }: Pick<MessageReaction, 'emoji'>): string {
   return emoji.id ?? emoji.name ?? '';
 }
@@ -80,20 +83,20 @@ function toAttachment({ url, name, contentType, size }: Attachment): HistoryAtta
 
 const NOTHING: readonly never[] = [];
 
-/** Most messages have none: they share one list. */
+/** Shares one empty list, because most messages have no items. */
 function listed<T>(items: readonly T[]): readonly T[] {
   return items.length === 0 ? NOTHING : items;
 }
 
 /**
- * Whether it is tool output that this bot has shown. It uses the same webhook as the bot's messages under other names, but has the flag
- * `SuppressNotifications`, which those lack.
+ * Whether a message is tool output that this bot has shown. It uses the same webhook as the bot's messages under other names, but only tool output has the flag
+ * `SuppressNotifications`.
  */
 function isToolOutput(message: Message): boolean {
   return isOwnWebhookMessage(message) && message.flags.has(MessageFlags.SuppressNotifications);
 }
 
-/** The speaker: a user, or one of the names that another webhook uses. Messages of the bot under another name are its own. */
+/** The speaker: a user, or a name that another webhook uses. Messages of the bot under another name count as its own. */
 function speakerOf(message: Message): string {
   if (isOwnWebhookMessage(message) && !isToolOutput(message)) return message.client.user.id;
   return speakerId(message);
@@ -117,7 +120,7 @@ function authorOf(message: Message): HistoryAuthor {
 
 const MAX_FORWARDED = 1_500;
 
-/** The content of a message other than text and files: a line for each, in square brackets. */
+/** The content of a message besides text and files: one line each, in square brackets. */
 function extrasOf(message: Message): readonly string[] {
   if (!isSpoken(message)) return [`[${eventOf(message)}]`];
   return [
@@ -155,7 +158,7 @@ const SPOKEN: ReadonlySet<MessageType> = new Set([
   MessageType.ContextMenuCommand,
 ]);
 
-/** Whether a member or bot wrote it. Every other type is an event that Discord announces. */
+/** Whether a member or bot wrote it. All other types are events that Discord announces. */
 function isSpoken({ type }: Pick<Message, 'type'>): boolean {
   return SPOKEN.has(type);
 }
@@ -179,12 +182,12 @@ function eventOf({ type, content }: Pick<Message, 'type' | 'content'>): string {
   return EVENTS[type] ?? inWords(MessageType[type]);
 }
 
-/** `StageStart` as `stage start`. For types that are not listed here. */
+/** The words of a type that is not listed here: `StageStart` as `stage start`. */
 function inWords(name: string | undefined): string {
   return (name ?? 'something happened').replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 }
 
-/** One emoji under a message. */
+/** The reactions with one emoji to a message. */
 interface Tally {
   readonly name: string;
   /** Number of users other than this bot. */
@@ -194,12 +197,12 @@ interface Tally {
 
 /** A message in the store. */
 export interface StoredMessage {
-  /** As windows show it. */
+  /** The message as windows show it. */
   readonly message: HistoryMessage;
-  /** Own, with buttons or menus; or a card of another bot of this program. */
+  /** Whether it is the bot's own with buttons or menus, or a card of another bot of this program. */
   readonly controls: boolean;
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** Its approximate size in memory. */
+  /** Approximate size in memory. */
   readonly bytes: number;
 }
 
@@ -209,12 +212,12 @@ const NONE: readonly string[] = [];
 
 const NO_TALLIES: ReadonlyMap<string, Tally> = new Map();
 
-/** Measured size of the objects of a message, and of a list, a reaction or an attachment. */
+/** Measured sizes in bytes of the objects of a message, and of a list, a reaction or an attachment. */
 const MESSAGE_BYTES = 500;
 
 const ITEM_BYTES = 200;
 
-/** Bytes for each character that is not Latin-1; others take half of it. */
+/** Bytes per character of a text that is not Latin-1; other texts take half. */
 const CHARACTER_BYTES = 2;
 
 function stored(facts: MessageFacts, controls: boolean, tallies: ReadonlyMap<string, Tally>): StoredMessage {
@@ -224,7 +227,7 @@ function stored(facts: MessageFacts, controls: boolean, tallies: ReadonlyMap<str
   const card = controls || (facts.author.self && asked);
   const reactions = byOthers.length === 0 ? NONE : byOthers;
   const { id, channelId, author, content, createdAt, editedAt, replyTo, attachments, extras } = facts;
-  // Properties are listed: an object made by a spread has a separate hidden class, which takes as much memory as the message.
+  // Properties are listed, because an object made with a spread has its own hidden class, which takes as much memory as the message.
   const plain = { id, channelId, author, content, createdAt, editedAt, replyTo, attachments, extras, reactions };
   const message: HistoryMessage = card ? { ...plain, card } : plain;
   const bytes = textBytes(facts, tallies.size);
@@ -237,12 +240,12 @@ function textBytes({ content, extras, attachments }: MessageFacts, tallies: numb
   return MESSAGE_BYTES + ITEM_BYTES * (extras.length + attachments.length + tallies) + CHARACTER_BYTES * characters;
 }
 
-/** An edit: new words, the same reactions. */
+/** An edited message: the new text with the old reactions. */
 export function edited(old: StoredMessage, fresh: StoredMessage): StoredMessage {
   return stored(factsOf(fresh), fresh.controls, old.tallies);
 }
 
-/** An emoji was added (`by` 1) or removed (`by` -1). */
+/** The message after an emoji was added (`by` 1) or removed (`by` -1). */
 export function reacted(held: StoredMessage, key: string, name: string, by: 1 | -1, mine: boolean): StoredMessage {
   const old = held.tallies.get(key) ?? { name, others: 0, mine: false };
   const tally = mine ? { ...old, mine: by > 0 } : { ...old, others: Math.max(0, old.others + by) };
@@ -252,7 +255,7 @@ export function reacted(held: StoredMessage, key: string, name: string, by: 1 | 
   return stored(factsOf(held), held.controls, tallies);
 }
 
-/** All reactions were removed, or all with one emoji. */
+/** The message without reactions, or without those with one emoji. */
 export function unreacted(held: StoredMessage, key?: string): StoredMessage {
   const left = [...held.tallies].filter(([other]) => key !== undefined && other !== key);
   return stored(factsOf(held), held.controls, new Map(left));

@@ -7,7 +7,7 @@ import type { PinnedConfig } from './types.js';
 /** A pinned message that starts with `.config`. */
 interface Pin {
   readonly messageId: string;
-  /** `null` for a webhook. */
+  /** `null` for a webhook's message. */
   readonly authorId: string | null;
   readonly content: string;
   readonly editedAt: number | null;
@@ -16,11 +16,11 @@ interface Pin {
 
 interface ChannelPins {
   pins: Map<string, Pin>;
-  /** Whether the pins are those at Discord. */
+  /** Whether the pins are up to date. */
   fresh: boolean;
-  /** The channel's latest pin when they were fetched: discord.js knows it also for the time when this plugin got no events. */
+  /** The time of the channel's latest pin when they were fetched. discord.js updates it also while this plugin gets no events. */
   latest: number | null;
-  /** Increases with each event, so that a list that was requested before is discarded. */
+  /** Increases with each event; a list that was requested before is then discarded. */
   changes: number;
   loading: Promise<void> | undefined;
 }
@@ -30,7 +30,10 @@ const REMEMBERED = 1_000;
 const PAGE = 50;
 const MOST_ATTEMPTS = 3;
 
-/** The pinned `.config` messages of channels: fetched once, then updated by events; fetched again only after a message was pinned or unpinned. */
+/**
+ * The pinned `.config` messages of channels. They are fetched once and then updated by events; only after a message was pinned or unpinned they are fetched
+ * again.
+ */
 export function createPins(on: Registrar['on']) {
   const channels = new LRUCache<string, ChannelPins>({ max: REMEMBERED });
   watch(on, channels);
@@ -47,14 +50,14 @@ export function createPins(on: Registrar['on']) {
     return [...known.pins.values()].sort((a, b) => a.pinnedAt - b.pinnedAt);
   };
   return {
-    /** The pinned configuration of a channel: for a thread, its parent's and then its own. */
+    /** The pinned configuration of a channel: for a thread, that of its parent first. */
     async configsOf(
       channel: SendableChannels,
       names: readonly string[] | undefined,
       lookup: Lookup,
       ask: Ask,
     ): Promise<readonly PinnedConfig[]> {
-      // In a direct message both members can pin, without a permission.
+      // In a direct message both people can pin without a permission, so pins configure nothing.
       if (channel.isDMBased() || !mayBotRead(channel)) return [];
       const found: PinnedConfig[] = [];
       for (const place of withParent(channel)) {
@@ -84,13 +87,13 @@ function watch(on: Registrar['on'], channels: LRUCache<string, ChannelPins>): vo
     known.changes += 1;
     apply(known);
   };
-  const goStale = (known: ChannelPins) => {
+  const markStale = (known: ChannelPins) => {
     known.fresh = false;
   };
-  // Discord does not say which message it was.
-  on('channelPinsUpdate', ({ id }) => change(id, goStale));
-  // It may have been invisible.
-  on('channelUpdate', (_old, { id }) => change(id, goStale));
+  // Discord does not say which message was pinned or unpinned.
+  on('channelPinsUpdate', ({ id }) => change(id, markStale));
+  // Pins may have changed while the channel was invisible.
+  on('channelUpdate', (_old, { id }) => change(id, markStale));
   on('messageUpdate', (_old, message) => {
     const known = channels.peek(message.channelId);
     if (known === undefined || message.partial) return;
@@ -103,7 +106,7 @@ function watch(on: Registrar['on'], channels: LRUCache<string, ChannelPins>): vo
     else if (!isConfig || !message.pinned) known.pins.delete(message.id);
     else known.pins.set(message.id, toPin(message, pin.pinnedAt));
   });
-  // There is no event for a pin that is removed with its message.
+  // A pinned message that is deleted leads to no event about pins.
   on('messageDelete', ({ id, channelId }) => change(channelId, (known) => known.pins.delete(id)));
   on('messageDeleteBulk', (messages, channel) =>
     change(channel.id, (known) => {
@@ -113,7 +116,7 @@ function watch(on: Registrar['on'], channels: LRUCache<string, ChannelPins>): vo
   on('channelDelete', ({ id }) => channels.delete(id));
   on('threadDelete', ({ id }) => channels.delete(id));
   on('shardReady', () => {
-    for (const known of channels.values()) goStale(known);
+    for (const known of channels.values()) markStale(known);
   });
 }
 
@@ -165,11 +168,11 @@ function namesOn(channel: SendableChannels): readonly string[] {
 }
 
 /**
- * Whether a pin counts: unchanged since it was pinned, or its author may pin as well. Otherwise a member could change a harmless message into configuration
- * after it was pinned.
+ * Whether a pin counts: it is unchanged since it was pinned, or its author may pin messages, too. Otherwise a member could edit a harmless message into
+ * configuration after it was pinned.
  */
 async function isApproved(pin: Pin, channel: SendableChannels, lookup: Lookup, ask: Ask): Promise<boolean> {
-  // A member may determine what the bot or a webhook writes: such messages configure nothing, even when an admin pinned them.
+  // Members may determine what the bot or a webhook writes, so such messages configure nothing, even if an admin pinned them.
   if (channel.isDMBased() || pin.authorId === null || pin.authorId === channel.client.user.id) return false;
   if (pin.editedAt === null || pin.editedAt <= pin.pinnedAt) return true;
   const member = await lookup.member(channel.guild, pin.authorId, ask);
@@ -180,7 +183,7 @@ async function isApproved(pin: Pin, channel: SendableChannels, lookup: Lookup, a
 
 /** A `.config` message: its target bots, and its text. */
 interface ConfigText {
-  /** Names or mentions after `.config`, in lower case; none: it is for every bot. */
+  /** Names or mentions after `.config`, in lower case; without any, it is for every bot. */
   readonly names: readonly string[];
   readonly yaml: string;
 }
@@ -203,7 +206,7 @@ function parseConfig(content: string): ConfigText | undefined {
   return { names: names.filter((name) => name !== ''), yaml: (FENCE.exec(body)?.[1] ?? body).trim() };
 }
 
-/** Whether it is for a bot of one of these names. */
+/** Whether it is for the bot with one of these names. */
 function isFor({ names }: ConfigText, botId: string, botNames: readonly string[]): boolean {
   const mine = new Set([`<@${botId}>`, `<@!${botId}>`, ...botNames.map((name) => name.trim().toLowerCase())]);
   return names.length === 0 || names.some((name) => mine.has(name));

@@ -18,10 +18,10 @@ import { LRUCache } from 'lru-cache';
 import type { BotConfig } from '../config/keys.js';
 import type { ChatServices } from '../plugin-context.js';
 
-/** The text of a person's message, or of the messages of a bot's answer. */
+/** A person's message, or the messages of a bot's answer. */
 type Said = readonly [Message, ...Message[]];
 
-/** Answers messages that do not address the bot, when this is configured. For other messages it costs a few look-ups in memory. */
+/** Answers messages that do not address the bot, where this is configured. Other messages cost a few look-ups in memory. */
 export async function listenForMore(parts: ChatServices, frontDoor: FrontDoor): Promise<void> {
   const { on, defer, client, commands, random, clock, log } = parts;
   const rules = await openRules(parts);
@@ -60,7 +60,7 @@ export async function listenForMore(parts: ChatServices, frontDoor: FrontDoor): 
   defer(answers.close);
 
   on('messageCreate', (message) => {
-    // Notices of another bot are for members, and do not count in a chain.
+    // Notices of other bots are for members, and do not count in a chain.
     if (message.guildId === null || isNotice(message)) return undefined;
     if (message.author.bot || message.webhookId !== null) return answers.add(message);
     return consider([message], chainOf(message));
@@ -73,17 +73,17 @@ export async function listenForMore(parts: ChatServices, frontDoor: FrontDoor): 
   });
 }
 
-/** The conditions for answering messages that do not address the bot, ready to be tested. */
+/** The compiled conditions for answering messages that do not address the bot. */
 interface Rules {
   readonly name: RegExp | undefined;
-  /** The pattern for `name`. */
+  /** The expression for `name`. */
   readonly innerName: string;
-  /** Fraction of all messages, 0 to 1. */
+  /** Fraction of all messages, from 0 to 1. */
   readonly share: number;
   readonly botChainLength: number;
 }
 
-/** Channels whose pins change the rules: after a restart their pins are read before the first message is tested. */
+/** Channels whose pins change the rules. After a restart, their pins are read before the first message is tested. */
 export const pinnedRules = { scope: 'channel', version: 1, schema: z.object({ pinned: z.boolean() }) } as const;
 
 const REMEMBERED_CHANNELS = 20_000;
@@ -107,9 +107,9 @@ async function openRules({ config, collections, client, clock }: ChatServices) {
   return {
     /** The last known rules, synchronously. */
     of: (channelId: string): Rules | undefined => known.get(channelId)?.rules,
-    /** Whether settings and files may have changed since. */
+    /** Whether the rules were read too long ago to be current. */
     isStale: (channelId: string) => clock.now() - (known.peek(channelId)?.at ?? 0) > FRESH_MS,
-    /** Loads the rules. Makes no request to Discord, unless pins of the channel are known to matter. */
+    /** Loads the rules. Requests Discord's pins only if pins of the channel are known to matter. */
     async refresh(channel: SendableChannels): Promise<Rules> {
       const guildId = channel.isDMBased() ? null : channel.guild.id;
       const botName = (guildId === null ? null : client.guilds.cache.get(guildId)?.members.me?.displayName) ?? '';
@@ -122,7 +122,7 @@ async function openRules({ config, collections, client, clock }: ChatServices) {
       known.set(channel.id, { rules, at: clock.now() });
       return rules;
     },
-    /** A message was pinned, edited or unpinned. */
+    /** To be called when a message was pinned, edited or unpinned. */
     readPins(channelId: string) {
       withPins.add(channelId);
       known.delete(channelId);
@@ -140,7 +140,7 @@ function compile(config: BotConfig, botName: string): Rules {
   };
 }
 
-/** Only as a whole word, in any script. */
+/** Matches a name as a whole word, in any script. */
 function asWord(name: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escapeRegExp(name)}(?![\\p{L}\\p{N}_])`, 'iu');
 }
@@ -149,14 +149,14 @@ function isSame(a: Rules, b: Rules): boolean {
   return a.name?.source === b.name?.source && a.share === b.share && a.botChainLength === b.botChainLength;
 }
 
-/** Read once: the enumeration is behind several getters, and this runs for every message. */
+/** Kept in a set, because access to the enumeration is slow, and this runs for every message. */
 const SAID: ReadonlySet<MessageType> = new Set([MessageType.Default, MessageType.Reply]);
 
 /**
- * Why a message is answered that does not address the bot; `undefined` when it is not. People: when they say the bot's name, or by chance. Bots: when they say
- * its name or mention it in any part of an answer, as long as not too many bots have spoken in a row. Webhooks never.
+ * Why a message that does not address the bot is answered; `undefined` if it is not. A person's message: when it contains the bot's name, or by chance. A bot's
+ * answer: when any part contains the name or mentions the bot, as long as not too many bots have spoken in a row. Webhooks never.
  * @param said a person's message, or the messages of one answer of a bot
- * @param chain answers of bots in a row, this one included
+ * @param chain number of consecutive bot answers, including this one
  */
 function triggerOf(
   said: readonly [Message, ...Message[]],
@@ -172,13 +172,13 @@ function triggerOf(
     if (isAddressed) return mentions.repliedUser?.id === botId ? 'reply' : 'mention';
     return said.some((part) => name?.test(part.content) === true) ? 'name' : undefined;
   }
-  // These messages come by themselves.
+  // `ai` handles messages that address the bot.
   if (isAddressed) return undefined;
   if (name?.test(content) === true) return 'name';
   return share > 0 && random.next() < share ? 'random' : undefined;
 }
 
-/** Why a message that does not address the bot was not answered, by the present rules. */
+/** Why a message that does not address the bot was not answered, according to the current rules. */
 function silenceReasons({ author, content, mentions, client }: Message, rules: Rules): readonly string[] {
   const { name, innerName, share, botChainLength } = rules;
   if (author.bot)
@@ -225,15 +225,15 @@ interface BotAnswerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Bots of other programs do not mark unfinished answers: messages within this time after their last one belong to the same answer. */
+/** Bots of other programs do not mark unfinished answers; their messages within this time after the last one belong to the same answer. */
 const QUIET_MS = 2_000;
-/** A marked unfinished answer counts as interrupted after this time without a message. */
+/** Without a message for this time, a marked unfinished answer counts as interrupted. */
 const BROKEN_OFF_MS = 30_000;
 
 interface Growing {
   readonly chain: number;
   readonly messages: Message[];
-  /** Whether its bot marks unfinished parts: then a part without the mark is the last. */
+  /** Whether the bot marks unfinished parts; then a part without the mark is the last one. */
   marksParts: boolean;
   cancel(): void;
 }
@@ -265,7 +265,7 @@ export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswerOp
   const withMessage = (id: string) => [...growing].find(([, { messages }]) => messages.some((one) => one.id === id));
 
   return {
-    /** A bot has posted a message. Resolves when the answers that this completed have been handled. */
+    /** Adds a bot's message. Resolves when the answers that it completed have been handled. */
     async add(message: Message): Promise<void> {
       const key = `${message.channelId}:${message.webhookId ?? message.author.id}:${message.author.username}`;
       // Another bot's message in between separates messages without a mark.
@@ -277,23 +277,23 @@ export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswerOp
         .map(([other]) => other);
       // Only the first part of an answer is a reply.
       if (message.reference !== null) over.push(key);
-      // Handling them may take as long as an answer: the message is added before that, so that a later one does not precede it.
+      // The message is added before this is awaited, because handling may take as long as an answer, and later messages must come after it.
       const handled = over.map(finish);
       const answer = growing.get(key) ?? { chain: count(message), messages: [], marksParts: false, cancel() {} };
       growing.set(key, answer);
       answer.messages.push(message);
       await Promise.all([...handled, update(key, answer)]);
     },
-    /** A message was edited, as streaming answers are. */
+    /** Applies an edit; streaming answers are edited. */
     async change(message: Message | PartialMessage): Promise<void> {
       const [key, answer] = withMessage(message.id) ?? [];
       if (key === undefined || answer === undefined || message.partial) return;
       const place = answer.messages.findIndex(({ id }) => id === message.id);
-      // It turned out to be a notice, which is for members.
+      // The edited message is a notice, which is for members only.
       answer.messages.splice(place, 1, ...(isNotice(message) ? [] : [message]));
       await update(key, answer);
     },
-    /** A message was deleted. The answer may be complete without it. */
+    /** Removes a deleted message, which may complete the answer. */
     async remove({ id }: { readonly id: string }): Promise<void> {
       const [key, answer] = withMessage(id) ?? [];
       if (key === undefined || answer === undefined) return;
@@ -303,7 +303,7 @@ export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswerOp
       );
       await update(key, answer);
     },
-    /** Drops what is not complete yet. */
+    /** Drops incomplete answers. */
     close() {
       for (const key of [...growing.keys()]) drop(key);
     },
@@ -311,8 +311,8 @@ export function createBotAnswers({ clock, count, onWhole, onError }: BotAnswerOp
 }
 
 /**
- * Counts the consecutive bot answers at the end of each channel, without a person's message between them. The function counts a message and returns the number;
- * for an answer in several messages it gets only the first.
+ * Counts the consecutive bot answers at the end of each channel, without a person's message between them. The returned function counts a message and returns
+ * the number; for an answer in several messages, call it with the first only.
  */
 function createChainCounter() {
   const lengths = new LRUCache<string, number>(maxEntries(REMEMBERED_CHANNELS));

@@ -18,9 +18,9 @@ import type { HistoryMessage } from '../history/types.js';
 import type { ChatContext, ChatServices } from '../plugin-context.js';
 import { attributed, commandRemover, mentionNames, prepare } from './request.js';
 
-/** The content of the next request in a channel, and the part that the cache is expected to provide. Only sizes: `ai prompt` shows the text. */
+/** Registers the page with the sizes of the next request in a channel, and the part that the cache is expected to provide. `ai prompt` shows the text. */
 export function registerContextPage({ page, client }: Pick<ChatContext, 'page' | 'client'>, parts: ChatServices): void {
-  /** @throws UserError when the person, or the bot, cannot read the channel */
+  /** @throws UserError if the person or the bot cannot read the channel */
   const turnIn = async ({ actor, query: { channel: channelId = '' } }: WebRequest): Promise<Turn> => {
     const { guildId, userId } = actor;
     const mayRead =
@@ -89,7 +89,7 @@ export function registerContextPage({ page, client }: Pick<ChatContext, 'page' |
 }
 
 interface Places {
-  /** `cache` shows those parts alone that the figure of that name counts. */
+  /** `cache` restricts the list to the parts that the figure of that name counts. */
   readonly query: WebQuery;
   readonly messages: WebLink;
 }
@@ -195,7 +195,7 @@ function breakpointOf({ breakpoint }: ContextPiece): string | null {
 
 const NOTHING: ChannelContext = { lines: [], instructions: undefined };
 
-/** Provides a channel's conversation to other responders: with the same rights, names and omissions. */
+/** Provides a channel's conversation to other responders, with the same rights, names and omissions. */
 export function createChannelContexts(parts: ChatServices): ChannelContexts {
   const { client, config, history, llm } = parts;
   return {

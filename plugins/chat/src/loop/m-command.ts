@@ -13,14 +13,14 @@ import { PermissionFlagsBits, type SendableChannels } from 'discord.js';
 import type { ChatServices } from '../plugin-context.js';
 
 interface Answer {
-  /** The member to whom it was addressed. */
+  /** The member for whom it was written. */
   readonly userId: string;
   readonly ids: readonly string[];
 }
 
 const LOOK_BACK = 50;
 
-/** `m`: makes the bot answer, stops it, deletes its last answer, or has it continue. */
+/** Registers `m`: makes the bot answer, stops it, deletes its last answer, or has it continue. */
 export function registerMCommand({ command }: Pick<Registrar, 'command'>, parts: ChatServices): void {
   const { access, log } = parts;
   command({
@@ -49,21 +49,24 @@ export function registerMCommand({ command }: Pick<Registrar, 'command'>, parts:
         if (what === 'continue') await speak(ctx, parts, 'continue');
         else {
           for (const id of answer.ids) await channel.messages.delete(id);
-          await takeAway(ctx, log);
+          await deleteCommand(ctx, log);
         }
       }
     },
   });
 }
 
-/** Several bots may receive the same command: it is for the one that it names or replies to, otherwise for the one that is answering or answered last. */
+/**
+ * Whether the command is for this bot. Several bots may receive it: it is for the one that it names or replies to, otherwise for the one that is answering or
+ * answered last.
+ */
 async function isMeant(
   { history, frontDoor, prefixes }: ChatServices,
   { actor, message, prefix, signal }: CommandContext,
   channel: SendableChannels,
 ): Promise<boolean> {
   if (prefixes.namesBot(prefix)) return true;
-  // In reply to another bot's message it would not be a command for this one.
+  // A reply to another bot's message is a command for that bot.
   if (message?.reference?.messageId !== undefined) return true;
   if (frontDoor?.isAnswering(actor.channelId) === true) return true;
   const { messages } = await history.window(channel, { limit: LOOK_BACK, readers: [actor], historyRoles: [], signal });
@@ -71,7 +74,7 @@ async function isMeant(
   return last === undefined || last.author.self || last.author.ownWebhook === true;
 }
 
-/** @throws UserError when there is nothing to stop, or the answer is not for the member */
+/** @throws UserError when nothing can be stopped, or the answer is for another member */
 async function stop(ctx: CommandContext, { frontDoor, access, log }: ChatServices): Promise<void> {
   const { actor } = ctx;
   if (frontDoor === undefined) throw new UserError(t('Nothing brings me what is said: the plugin `ai` is not loaded.'));
@@ -84,7 +87,7 @@ async function stop(ctx: CommandContext, { frontDoor, access, log }: ChatService
   if (stopped === 0)
     throw new UserError(t('That answer is not for you: the member who asked can do that, or a moderator.'));
   await ctx.reply(t('Stopped.'));
-  await takeAway(ctx, log);
+  await deleteCommand(ctx, log);
 }
 
 async function speak(ctx: CommandContext, { frontDoor, log }: ChatServices, trigger: 'activate' | 'continue') {
@@ -94,12 +97,12 @@ async function speak(ctx: CommandContext, { frontDoor, log }: ChatServices, trig
   if ((await frontDoor.responderIn(actor.guildId, actor.channelId)) !== 'chat')
     throw new UserError(t('Another responder answers in this channel: `!ai status` shows which.'));
   const taken = frontDoor.take(message, { trigger, responder: 'chat', text: '' });
-  await takeAway(ctx, log);
+  await deleteCommand(ctx, log);
   await taken;
 }
 
-/** Deletes the command's message, if the bot may: it is not part of the conversation. */
-async function takeAway({ message, guild, channel }: CommandContext, log: ChatServices['log']): Promise<void> {
+/** Deletes the command's message, which is not part of the conversation, if the bot may. */
+async function deleteCommand({ message, guild, channel }: CommandContext, log: ChatServices['log']): Promise<void> {
   const me = guild?.members.me;
   if (message === null || me == null || channel.isDMBased()) return;
   if (!channel.permissionsFor(me).has(PermissionFlagsBits.ManageMessages)) return;
@@ -107,8 +110,8 @@ async function takeAway({ message, guild, channel }: CommandContext, log: ChatSe
 }
 
 /**
- * The answer that is replied to, otherwise the newest one that still exists: its receipt contains the ids of its messages.
- * @throws UserError when there is none, or when another one than the newest is to be continued
+ * The answer that is replied to, otherwise the newest one that still exists. Receipts contain the ids of answers' messages.
+ * @throws UserError without one, or to continue an answer other than the newest
  */
 async function answerMeant(
   { history, accounts }: ChatServices,
@@ -128,7 +131,7 @@ async function answerMeant(
   const [newest] = answers;
   if (newest === undefined) throw new UserError(t('I have not answered anything here lately.'));
   const meant = referred === undefined ? newest : answers.find(({ ids }) => ids.includes(referred));
-  // A command in reply to a question, or to another member's message, is not about an answer.
+  // A reply to a question, or to another member's message, names no answer.
   if (meant === undefined && what === 'continue') return newest;
   if (meant === undefined) throw new UserError(t('That is not one of my recent answers.'));
   if (what === 'continue' && meant !== newest)
@@ -136,7 +139,7 @@ async function answerMeant(
   return meant;
 }
 
-/** @throws UserError for members to whom it was not addressed, except moderators */
+/** @throws UserError for members for whom it was not written, except moderators */
 async function assertMayChange({ actor }: CommandContext, { userId }: Answer, access: Access): Promise<void> {
   if (userId === actor.userId) return;
   if (await mayModerate(actor, access)) return;

@@ -24,7 +24,7 @@ export type TurnReply = ReturnType<typeof createTurnReply>;
 interface TurnReplyOptions extends StreamingOptions {
   /** Whether the text is shown while the model writes it. */
   readonly streams: boolean;
-  /** Whether the visible part of an answer stays when it is stopped. */
+  /** Whether the visible part of a stopped answer stays. */
   readonly leavesStopped: boolean;
 }
 
@@ -41,9 +41,9 @@ export function createTurnReply(sender: MessageSender, options: TurnReplyOptions
   };
 
   return {
-    /** Ends a streaming message when its turn was withdrawn or stopped: it is deleted, or stays when it was stopped. */
+    /** Ends the streaming message of a withdrawn or stopped turn: deletes it, or leaves it if the turn was stopped. */
     giveUp,
-    /** Makes one request to the model, and shows its text. `undefined` when it failed and the visible part was replaced by the reason. */
+    /** Makes one request to the model, and shows its text. `undefined` when the request failed and the visible part was replaced by the reason. */
     async listen(
       complete: (onText: LlmRequest['onText']) => Promise<LlmCompletion>,
     ): Promise<LlmCompletion | undefined> {
@@ -64,7 +64,7 @@ export function createTurnReply(sender: MessageSender, options: TurnReplyOptions
         return undefined;
       }
     },
-    /** Sends a text, or completes the streaming message. Resolves with the id of its last message; for an empty text nothing is sent. */
+    /** Sends a text, or completes the streaming message. Resolves with the id of its last message; an empty text is not sent. */
     async say(text: string, manner?: Manner): Promise<string | undefined> {
       const answer = growing;
       growing = undefined;
@@ -77,12 +77,12 @@ export function createTurnReply(sender: MessageSender, options: TurnReplyOptions
 /** Well below Discord's 2,000. */
 const PART_LIMIT = 1_800;
 
-/** Whether it is the model's text, or a notice of the program: no model ever reads a notice. */
+/** The model's text, or a notice of the program, which no model reads. */
 export type Manner = 'word' | 'notice';
 
 type MessageSender = ReturnType<typeof createMessageSender>;
 
-/** Sends the messages of one turn. The first replies to the message that is answered; only its author and mentioned bots are pinged. */
+/** Sends the messages of one turn. The first replies to the answered message; only its author and mentioned bots are pinged. */
 export function createMessageSender(turn: Turn, backoff: BackoffOptions) {
   const bots = botMentions(turn.channel);
   const requesters = [...turn.earlier, turn].map(({ user }) => user.id);
@@ -107,7 +107,7 @@ export function createMessageSender(turn: Turn, backoff: BackoffOptions) {
     send: (content: string) => sendMessage({ content }),
     /** The messages that a text is split into. */
     messagesOf,
-    /** Sends a text: split when it is long, as a file when it is very long. Resolves with the id of the last message. */
+    /** Sends a text: in parts when it is long, as a file when it is very long. Resolves with the id of the last message. */
     async say(text: string, manner?: Manner): Promise<string> {
       const [first = { content: '' }, ...others] = messagesOf(text, manner);
       let last = await sendMessage(first);
@@ -162,11 +162,11 @@ const PACE_MS = 1_000;
 interface StreamingOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborts when there is no time left to wait. */
+  /** Aborts when no time is left to wait. */
   readonly signal: AbortSignal;
 }
 
-/** An answer that is streamed to Discord: at most one message is sent or edited a second. */
+/** Streams an answer to Discord, with at most one request per second. */
 function createStreamingReply(sender: MessageSender, { clock, log, signal }: StreamingOptions) {
   const shown: Shown[] = [];
   let written = '';
@@ -193,7 +193,7 @@ function createStreamingReply(sender: MessageSender, { clock, log, signal }: Str
   const update = async () => {
     while (!isExact()) {
       const waitMs = lastAt + PACE_MS - clock.now();
-      // Also without a delay, text that arrives at the same moment is sent together.
+      // Even a resolved promise lets text that arrives at the same time be sent together.
       await (waitMs > 0 ? sleep(clock, waitMs, signal) : undefined);
       lastAt = clock.now();
       await step();
@@ -212,34 +212,34 @@ function createStreamingReply(sender: MessageSender, { clock, log, signal }: Str
       if (isOver) return;
       written = restart ? piece : written + piece;
       const text = written.trim();
-      // An answer that starts over may begin with an empty text: the visible part stays until there is new text.
+      // A restarted answer may begin with an empty text: the visible part stays until there is new text.
       if (text === '') return;
       const parts = sender.messagesOf(text);
-      // A text that becomes a file is sent when it is complete; until then its beginning is shown.
+      // A text that becomes a file is sent when it is complete; until then its beginning stays visible.
       if (parts.some(({ files }) => files !== undefined)) return;
-      // Other bots wait until it is complete.
+      // The mark lets other bots wait until the answer is complete.
       wanted = parts.map(({ content }, index) => (index === parts.length - 1 ? asUnfinishedPart(content) : content));
-      // Text that could not be shown is shown at the end, or reported as failed then.
+      // `finish` tries again, and reports a failure.
       run().catch((error: unknown) => log.warn('an answer could not be shown while it grew', { error }));
     },
-    /** Whether a part of it is visible. */
+    /** Whether a part of the answer is visible. */
     get shown(): boolean {
       return shown.length > 0 || updating !== undefined;
     },
-    /** Keeps it as it is. */
+    /** Leaves the visible part, without the mark of an unfinished answer. */
     async leave(): Promise<void> {
       isOver = true;
       await updating;
       wanted = wanted.map((content, index) => (index === wanted.length - 1 ? withoutNoticeMark(content) : content));
       await run();
     },
-    /** Makes the visible text exactly `text`, and deletes it when that is empty. Resolves with the id of its last message. */
+    /** Makes the visible text exactly `text`; deletes the messages when it is empty. Resolves with the id of the last message. */
     async finish(text: string, manner?: Manner): Promise<string | undefined> {
       isOver = true;
       await updating?.catch(() => undefined);
       const parts = text === '' ? [] : sender.messagesOf(text, manner);
       if (parts.some(({ files }) => files !== undefined)) {
-        // The file first: when it cannot be sent, the beginning stays.
+        // The file is sent first: if that fails, the beginning stays.
         const id = await sender.say(text, manner);
         wanted = [];
         await run().catch((error: unknown) => log.warn('the beginning of an answer could not be removed', { error }));
@@ -252,15 +252,15 @@ function createStreamingReply(sender: MessageSender, { clock, log, signal }: Str
   };
 }
 
-/** Mentions in code are text. */
+/** Matches code, in which mentions are text. */
 const CODE = /(```[\s\S]*?```|`[^`\n]*`)/;
 const MENTION = /<@!?(\d{1,20})>/g;
 /** Letters, digits and other characters that can continue a name. */
 const WORD = '[\\p{L}\\p{N}_]';
-/** The maximum number of bots that one message pings; a message that names more pings none. */
+/** The maximum number of bots that one message pings; of more, none is pinged. */
 const MOST = 10;
 
-/** Mentions of other bots in a model's text, for bots that can see the channel: it reads and writes them as `@Name`. A model's text never pings people. */
+/** Mentions of other bots that can see the channel, which the model reads and writes as `@Name`. A model's text never pings people. */
 function botMentions(channel: SendableChannels) {
   if (channel.isDMBased()) return { written: (text: string) => text, mentionedIn: () => [] };
   const { members } = channel.guild;
@@ -281,7 +281,7 @@ function botMentions(channel: SendableChannels) {
   };
 
   return {
-    /** The text with `@Name` of a bot as a mention; a name that several members have stays text. */
+    /** The text with mentions of bots instead of `@Name`; a name of several members stays text. */
     written(text: string): string {
       if (!text.includes('@')) return text;
       const ids = named();

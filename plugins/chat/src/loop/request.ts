@@ -27,13 +27,13 @@ import { recordsOf } from './tool-records.js';
 interface Prepared {
   readonly effective: EffectiveConfig;
   readonly built: BuiltContext;
-  /** The tools that may run for all members who are answered, declared or not. */
+  /** The tools that may be used for all answered members, declared or not. */
   readonly permitted: readonly ModelTool[];
   readonly traits: ModelTraits;
   readonly notes: readonly string[];
 }
 
-/** Everything that the request depends on: configuration, budget, history, tools, context. Changes nothing. */
+/** Everything that the request depends on: configuration, budget, history, tools, context. Has no side effects. */
 export async function prepare(turn: Turn, parts: AnswerContext): Promise<Prepared> {
   const { channel, actor, guild } = turn;
   assertReadable(turn);
@@ -81,7 +81,7 @@ export async function prepare(turn: Turn, parts: AnswerContext): Promise<Prepare
   const request = {
     ...built.request,
     fallbacks: config.fallbackModels,
-    // Parameters that are not configured for the chat use `llm`'s settings.
+    // Parameters that are not configured for `chat` are those of `llm`.
     ...(isSet('llmTimeoutMs') ? { timeoutMs: config.llmTimeoutMs } : {}),
     ...(isSet('llmRetries') ? { retries: config.llmRetries } : {}),
   };
@@ -99,7 +99,7 @@ function systemPrompt(
 }
 
 function aboutItself(self: string, channel: SendableChannels): readonly string[] {
-  // In quotes, which sanitized names never contain: the name of a thread cannot add a sentence to the prompt.
+  // In quotes, which sanitized names never contain, so that a thread's name cannot add a sentence to the prompt.
   const place = channel.isDMBased()
     ? 'a direct message on Discord'
     : `"#${sanitizeName(channel.name)}", a channel of the Discord server "${sanitizeName(channel.guild.name)}"`;
@@ -118,8 +118,8 @@ function aboutItself(self: string, channel: SendableChannels): readonly string[]
 }
 
 /**
- * The window when the turn was handed over: later messages of others get separate turns.
- * Messages that the bot has sent since belong to earlier turns.
+ * The window at the time when the turn was handed over. Later messages of others get separate turns; messages that the bot has sent since then belong to
+ * earlier turns.
  */
 function upTo(window: HistoryWindow, turn: Turn): HistoryWindow {
   const { message } = turn;
@@ -132,7 +132,7 @@ function upTo(window: HistoryWindow, turn: Turn): HistoryWindow {
   return { ...window, messages };
 }
 
-/** Includes the questions that are answered together, when one of the members may not read the history and so it is empty. */
+/** Includes the questions that are answered together, if the window is empty because one of the members may not read the history. */
 function withEarlier(window: HistoryWindow, { earlier }: Turn): HistoryWindow {
   if (window.messages.length > 0) return window;
   return {
@@ -142,8 +142,8 @@ function withEarlier(window: HistoryWindow, { earlier }: Turn): HistoryWindow {
 }
 
 /**
- * The question. The window contains it already, unless it came by slash command; but when the bot has answered others since, the window ends with that answer,
- * so the question is repeated at the end.
+ * The question. The window contains it already, except for a slash command. If the bot has answered others since, the window ends with that answer, so the
+ * question is repeated at the end.
  */
 function questionOf(turn: Turn, { messages }: HistoryWindow): Question | undefined {
   if (isWordless(turn)) return undefined;
@@ -157,7 +157,7 @@ function speakerOf({ user, member }: Turn): Question['speaker'] {
   return { id: user.id, displayName: member?.displayName ?? user.displayName, username: user.username };
 }
 
-/** `m activate` and `m continue` only ask to continue. */
+/** `m activate` and `m continue` contain no question. */
 function isWordless({ trigger }: Turn): boolean {
   return trigger === 'activate' || trigger === 'continue';
 }
@@ -168,7 +168,7 @@ function lastHeard(messages: readonly HistoryMessage[]): HistoryMessage | undefi
   );
 }
 
-/** `!ai Hello` becomes `Hello`. */
+/** Removes a command: `!ai Hello` becomes `Hello`. */
 export function commandRemover(prefixes: readonly string[]): (content: string) => string {
   return (content) => {
     const prefix = prefixes.find((candidate) => content.startsWith(candidate));
@@ -177,14 +177,14 @@ export function commandRemover(prefixes: readonly string[]): (content: string) =
   };
 }
 
-/** Maximum number of channels that are looked up for one turn; others have no name in it. */
+/** Maximum number of channels that are looked up for one turn; mentions of others get no name. */
 const MOST_CHANNELS = 25;
 const CHANNEL = /<#(\d{1,20})>/g;
 
-/** The requesters, the channel and the text: a turn is one. */
+/** The members who ask, the channel and the text; every `Turn` fits. */
 type Asking = Pick<Turn, 'channel' | 'guild' | 'text' | 'actor'> & { readonly earlier: readonly Pick<Turn, 'actor'>[] };
 
-/** Names for mentions. The model gets only names of channels that every asking member can see now. */
+/** Names for mentions. The model gets names only of channels that every asking member can see now. */
 export async function mentionNames(
   turn: Asking,
   messages: readonly HistoryMessage[],
@@ -229,8 +229,8 @@ function assertReadable({ channel }: Pick<Turn, 'channel'>): void {
 }
 
 /**
- * Marks messages that the bot sent for a member as what that member had it say. Otherwise the model would take them for its own. The line that says for whom a
- * message was sent counts also when nothing else is known about the message.
+ * Marks messages that the bot sent for a member as what that member had it say; otherwise the model would take them for its own. The line in the message that
+ * names the member is enough, without a record of the message.
  */
 export async function attributed(
   messages: readonly HistoryMessage[],

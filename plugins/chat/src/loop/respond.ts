@@ -22,7 +22,7 @@ import { reasonFor, workDetailsOf } from './status.js';
 import { type InvokeContext, type Invoked, invokeAll, showToolOutput } from './tool-calls.js';
 import { rememberCall } from './tool-records.js';
 
-/** Answers a turn and those that waited with it. @throws UserError, or a CinnabarError of the language model, for `ai` to report */
+/** Answers a turn, and earlier turns that waited. @throws UserError, or a CinnabarError of the language model, which `ai` reports */
 export async function respond(turn: Turn, parts: ChatServices): Promise<void> {
   const { llm } = parts;
   if (llm === undefined) throw new UserError(noModel());
@@ -30,7 +30,7 @@ export async function respond(turn: Turn, parts: ChatServices): Promise<void> {
   await answer(turn, { ...parts, llm, signal }).finally(release);
 }
 
-/** The request that would be the turn's first, in its provider's format. @throws UserError as `respond` does */
+/** The first request of a turn in its provider's format. @throws UserError as `respond` does */
 export async function renderPrompt(turn: Turn, parts: ChatServices): Promise<RenderedRequest> {
   const { llm } = parts;
   if (llm === undefined) throw new UserError(noModel());
@@ -50,7 +50,7 @@ async function answer(turn: Turn, parts: AnswerContext): Promise<void> {
   const sender = createMessageSender(turn, backoff);
   const reply = createTurnReply(sender, {
     streams: config.streaming && turn.message !== null,
-    // Members who were to be answered together with it are answered again.
+    // If the answer is also for earlier turns, it is deleted, because their members get another one.
     leavesStopped: turn.earlier.length === 0,
     clock,
     log,
@@ -79,7 +79,7 @@ async function answer(turn: Turn, parts: AnswerContext): Promise<void> {
         const { model, usage, stopReason } = completion;
         const usd = traits.price === undefined ? null : costOf(usage, traits.price);
         log.info('completion', { ...about, model, ...usage, usd, ms: clock.now() - askedAt, stopReason });
-        // The state is written before the answer is announced.
+        // Stored before the text is sent.
         if (completions.length === 1) await parts.collections.memories.of(turn.channel.id).set(built.memory);
       },
       async onInvoked(invoked) {
@@ -118,15 +118,15 @@ interface RoundsContext extends InvokeContext {
   readonly charge: Charge;
   readonly reply: TurnReply;
   readonly maxToolDepth: number;
-  /** After each completion, before its text is sent. */
+  /** Called after each completion, before its text is sent. */
   onCompletion(completion: LlmCompletion): Promise<void>;
-  /** After the calls of one completion. */
+  /** Called after the calls of one completion. */
   onInvoked(invoked: readonly Invoked[]): Promise<void>;
 }
 
 /**
- * Lets the model write and call tools until it is finished, all its calls are held, or the rounds are used up.
- * Text beside calls is sent before them, so that it is above their cards.
+ * Lets the model write and call tools until it is finished, all its calls are deferred, or the rounds are used up. The text beside calls is sent first, so that
+ * it is above their cards.
  */
 async function runRounds(request: LlmRequest, parts: RoundsContext): Promise<void> {
   const { turn, llm, charge, reply, maxToolDepth, signal } = parts;
@@ -155,7 +155,7 @@ async function runRounds(request: LlmRequest, parts: RoundsContext): Promise<voi
     results = withDropped(await invokeAll(uses, lastId, parts), completion);
     await parts.onInvoked(results);
     if (results.every(({ held }) => held)) {
-      // A slash command has to be answered, and the card is not an answer to it.
+      // A slash command needs an answer, and a card is none.
       if (turn.message === null && lastId === undefined)
         await reply.say(t('Nothing has run yet: it waits for your 👍 on the card below.'), 'notice');
       return;
@@ -169,14 +169,14 @@ async function runRounds(request: LlmRequest, parts: RoundsContext): Promise<voi
   }
 }
 
-/** @throws the signal's reason when a member has cancelled the answer */
+/** @throws the signal's reason after a member has cancelled the answer */
 async function assertWanted({ signal, reply }: RoundsContext): Promise<void> {
   if (turnEndOf(signal) === undefined) return;
   await reply.giveUp();
   throw signal.reason;
 }
 
-/** Appended to those that the model has: so the beginning stays the same. */
+/** Appends found tools, so that the beginning of the request stays the same. */
 function withFound(tools: readonly ModelTool[], results: readonly Invoked[]): readonly ModelTool[] {
   const found = results.flatMap((result) => result.found ?? []);
   const added = new Map(
@@ -185,7 +185,7 @@ function withFound(tools: readonly ModelTool[], results: readonly Invoked[]): re
   return added.size === 0 ? tools : [...tools, ...added.values()];
 }
 
-/** Later events are placed before the empty message at the end of a context. */
+/** Inserts messages before the empty message at the end of a context. */
 function withMore(request: LlmRequest, said: readonly ParticipantMessage[]): LlmRequest {
   if (request.goesOn === true && said.length > 0) {
     const { goesOn: _goesOn, ...anew } = request;
@@ -204,7 +204,7 @@ function isTarget({ content }: ParticipantMessage): boolean {
   return content.every((block) => block.type === 'text' && block.text === '');
 }
 
-/** Notes on a completion in addition to its text. */
+/** Notes for members on a completion, besides its text. */
 function remarkOn(
   completion: LlmCompletion,
   results: readonly Invoked[],
@@ -226,7 +226,7 @@ function readCompletion({ content }: LlmCompletion) {
   return { text: text.trim(), uses: content.filter((block) => block.type === 'tool_use') };
 }
 
-/** The model learns with its last result that it requested more calls than allowed in one answer. */
+/** Adds a note for the model to the last result if it requested more calls than are allowed in one answer. */
 function withDropped(results: readonly Invoked[], { droppedCalls = 0 }: LlmCompletion): readonly Invoked[] {
   const last = results.at(-1);
   if (droppedCalls === 0 || last === undefined) return results;
@@ -236,7 +236,7 @@ function withDropped(results: readonly Invoked[], { droppedCalls = 0 }: LlmCompl
   return [...results.slice(0, -1), { ...last, result: { ...last.result, content: [...blocks, note] } }];
 }
 
-/** When the model writes nothing about the calls, their results are shown. */
+/** The results of calls for the channel, if the model writes nothing about them. */
 function spoken(results: readonly Invoked[]): string | undefined {
   const texts = results.map(({ done }) => done).filter((text) => text !== undefined && text.trim() !== '');
   return texts.length === 0 ? undefined : texts.join('\n');
@@ -249,12 +249,12 @@ function tooManyRounds(rounds: number): string {
   );
 }
 
-/** For the model. */
+/** A note for the model. */
 function droppedNote(calls: number): string {
   return `(${calls} more ${calls === 1 ? 'call was' : 'calls were'} not run: that is more than one answer may ask for. Do not claim that they ran.)`;
 }
 
-/** For a completion without text. */
+/** A sentence for members about a completion without text. */
 function emptyAnswerText(reason: StopReason): string {
   if (reason === 'refusal') return t('The language model declined to answer this.');
   if (reason === 'max_tokens')

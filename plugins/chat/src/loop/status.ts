@@ -22,14 +22,14 @@ import type { Invoked } from './tool-calls.js';
 
 const LONGEST = 80;
 
-/** The value of a key in a channel, and its layer. */
+/** The value of a key that applies in a channel, and its layer. */
 function inForce({ config, origin }: EffectiveConfig, key: string) {
   const values: Readonly<Record<string, unknown>> = config;
   const from = origin[key] ?? 'default';
   return { value: values[key], origin: from === 'default' ? t('the default') : translated(from) };
 }
 
-/** The model of a channel and the settings in force there, each with its layer: for `ai status`. */
+/** The model and the applied settings of a channel, each with its layer, for `ai status`. */
 export async function statusLines(
   channel: SendableChannels,
   config: ConfigSource,
@@ -87,7 +87,7 @@ function shown(value: unknown): string {
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
 }
 
-/** Checks values that admins set, and shows those in force. */
+/** Checks values that admins set, and shows the applied ones. */
 export function createAdvisor(config: ConfigSource, client: Client): SettingAdvisor {
   return {
     refusalOf: async (key, value, { guildId }) =>
@@ -102,7 +102,7 @@ export function createAdvisor(config: ConfigSource, client: Client): SettingAdvi
 
 export type TellPrefill = ReturnType<typeof createPrefillNotices>;
 
-/** Tells the owners that `mode: prefill` is set for a model that does not support it, once for each model. */
+/** Notifies the owners, once for each model, that `mode: prefill` is set for a model that does not support it. */
 export function createPrefillNotices(notices: OwnerNotices) {
   const told = new Set<string>();
   return ({ config, origin }: EffectiveConfig, traits: ModelTraits): void => {
@@ -132,7 +132,7 @@ interface Answered {
   readonly notes: readonly string[];
 }
 
-/** The details of `!why` about a reply, except its cost. */
+/** The details of a reply for `!why`, except its cost. */
 export function workDetailsOf(answered: Answered): WorkDetails {
   const { messageIds, completions, built, effective, tools, notes } = answered;
   const [first] = completions;

@@ -31,9 +31,9 @@ export interface InvokeContext {
   readonly tools: Tools;
   readonly provenance: Pick<Provenance, 'mayTell'>;
   readonly signal: AbortSignal;
-  /** The tools that all answered members may use: no others run. */
+  /** The tools that all answered members may use; others are not executed. */
   readonly permitted: readonly ModelTool[];
-  /** A call was held; `afterId` is the message it follows, `step` is shared by the calls of one completion. */
+  /** Called for a deferred call. `afterId`: the message before it; `step`: the same for the calls of one completion. */
   onHeld(call: {
     readonly callId: string;
     readonly use: ToolUseContent;
@@ -54,7 +54,7 @@ export interface Invoked {
   readonly found?: readonly ModelTool[];
 }
 
-/** Runs the calls of one completion one after another, so that each sees the changes of the previous ones. Held calls share one card. */
+/** Runs the calls of one completion one after another, so that each sees the changes of the previous ones. Deferred calls share one card. */
 export async function invokeAll(
   uses: readonly ToolUseContent[],
   afterId: string | undefined,
@@ -95,7 +95,7 @@ async function invoke(use: ToolUseContent, afterId: string | undefined, step: To
     ...(afterId === undefined ? {} : { messageId: afterId }),
   });
   const held = outcome.status === 'deferred';
-  // Quoted in the channel only when every member there may read it; the model decides what to say about other results.
+  // A result is quoted in the channel only if every member there may read it. The model decides what to say about other results.
   const isForAll = outcome.status === 'done' && provenance.mayTell(outcome.sources, turn.actor);
   const done = isForAll ? outcome.text : undefined;
   return {
@@ -111,7 +111,7 @@ function othersOf({ actor, earlier }: Turn): readonly Actor[] {
   return [...others.values()];
 }
 
-/** Whether the turn withholds a tool that the host would run, since another member is answered too. The host's own refusals have their own reasons. */
+/** Whether the turn withholds a tool that the host would execute, because another member is answered, too. The host's own refusals contain their reasons. */
 async function isWithheld(wanted: string, { turn, tools, permitted }: InvokeContext): Promise<boolean> {
   if (permitted.some(({ name }) => name === wanted)) return false;
   return (await tools.offered(turn.actor)).some(({ name }) => name === wanted);
@@ -130,7 +130,7 @@ function resultFor(use: ToolUseContent, outcome: Outcome): ToolResultContent {
   }
 }
 
-/** Text and images of a result that has more than text. */
+/** Text and images of a result; `undefined` if it is only text. */
 function seen(content: readonly ToolContent[] | undefined): readonly ContentBlock[] | undefined {
   if (content?.some(({ type }) => type === 'image') !== true) return undefined;
   return content.flatMap((block): ContentBlock[] => {
@@ -145,7 +145,7 @@ function resultOf(use: ToolUseContent, content: ToolResultContent['content'], is
 }
 
 interface Offer {
-  /** Tools declared to the model: the same for every member, so that the cached prefix does not change. */
+  /** The tools declared to the model. They are the same for every member, so that the cached prefix does not change. */
   readonly declared: readonly ModelTool[];
   /** All tools that every answered member may use. */
   readonly permitted: readonly ModelTool[];
@@ -154,8 +154,8 @@ interface Offer {
 const NOTHING: Offer = { declared: [], permitted: [] };
 
 /**
- * The tools for a turn. Those of plugins in use that every member may use are declared; others are found with `find_tools`. A tool runs only when every member
- * who is answered may use it: one member's text must not use another's rights. A bot's text uses no rights at all, since people may be writing through it.
+ * The tools for a turn. Those that every member may use, of plugins that are switched on, are declared; others are found with `find_tools`. A tool is executed
+ * only if every answered member may use it: one member's text must not use another's rights. A bot's text uses no rights, because people may write through it.
  */
 export async function offeredTools(
   tools: Tools,
@@ -171,7 +171,7 @@ export async function offeredTools(
   const permitted = own
     .filter(({ name }) => others.every((offered) => offered.some((tool) => tool.name === name)))
     .map(asModelTool);
-  // It costs nothing and searches nothing.
+  // The offline provider has no costs and does not search, so all tools are declared.
   if (provider === 'offline') return { declared: permitted, permitted };
   const available = await tools.available(turn.actor);
   const isDeclared = (tool: ToolInfo) => isForAll(tool, turn.actor) && !toolsOnDemand.includes(tool.plugin);
@@ -179,7 +179,7 @@ export async function offeredTools(
   return { declared: declared.length < available.length ? [...declared, FIND_TOOLS] : declared, permitted };
 }
 
-/** The rights that members usually have; whether this member has them there is checked when the tool is called. */
+/** Permissions that members usually have. Whether this member has them is checked when the tool is called. */
 const ORDINARY: ReadonlySet<string> = new Set([
   'ViewChannel',
   'ReadMessageHistory',
@@ -188,7 +188,7 @@ const ORDINARY: ReadonlySet<string> = new Set([
   'AddReactions',
 ]);
 
-/** Whether a tool requires no rights. */
+/** Whether every member can be expected to have a tool's permissions. */
 function isForAll(
   { access: { tier = 'everyone', member = [], where = 'anywhere' } }: ToolInfo,
   { guildId }: Actor,
@@ -203,7 +203,7 @@ function asModelTool({ name, description, inputSchema, examples }: ToolInfo): Mo
 
 const input = z.object({ need: z.string().max(300).describe('What it should do, in a few words') });
 
-/** Handled by the loop itself: declares further tools to the model. */
+/** A tool of the loop itself, which declares further tools to the model. */
 const FIND_TOOLS: ModelTool = {
   name: 'find_tools',
   description:
@@ -212,12 +212,12 @@ const FIND_TOOLS: ModelTool = {
 };
 
 const MOST = 8;
-/** For a tool that does not fit, its name may be enough for another request. */
+/** Number of names in the result, for tools that are not declared: a name may be enough for another request. */
 const MOST_NAMES = 60;
 
 interface Found {
   readonly tools: readonly ModelTool[];
-  /** For the model. */
+  /** The result for the model. */
   readonly text: string;
 }
 
@@ -259,7 +259,7 @@ function wordsOf(text: string): readonly string[] {
 }
 
 const PART_LIMIT = 1_800;
-/** A long result would displace the conversation. */
+/** Maximum number of messages for a result; more would displace the conversation. */
 const MAX_PARTS = 3;
 
 /**
@@ -283,7 +283,7 @@ export async function showToolOutput(
           content,
           username: usernameOf(one.use.name),
           allowedMentions: { parse: [] },
-          // Distinguishes it from the bot's messages under other names.
+          // The flag distinguishes tool output from the bot's messages under other names.
           flags: MessageFlags.SuppressNotifications,
           ...webhookPlace(channel),
         });
@@ -297,7 +297,7 @@ export async function showToolOutput(
   }
 }
 
-/** A result is shown only when every member of the channel may read it: then `done` has a text for it. */
+/** The text of a result. Only if every member of the channel may read it, `done` contains it. */
 function textOf({ use, result, outcome, done }: Invoked): string {
   const { content } = result;
   const text = typeof content === 'string' ? content : JSON.stringify(content.map(({ type }) => type));
@@ -308,12 +308,12 @@ function textOf({ use, result, outcome, done }: Invoked): string {
   return `\`\`\`\n${inert(JSON.stringify(use.input))}\n→ ${inert(said)}\n\`\`\``;
 }
 
-/** A tool's text must not end the block that contains it. */
+/** Escapes a tool's text, so that it cannot end the code block around it. */
 function inert(text: string): string {
   return text.replaceAll('```', '`\u200B`\u200B`');
 }
 
-/** Discord refuses webhooks with names similar to its own. */
+/** A webhook name for a tool. Discord refuses names similar to its own. */
 function usernameOf(tool: string): string {
   return /discord|clyde/i.test(tool) ? 'tool' : tool;
 }

@@ -12,8 +12,8 @@ import type { HistoryWindow } from '../history/types.js';
 import type { ChatServices } from '../plugin-context.js';
 
 /**
- * The calls within a window, oldest first, with their present state: held calls from the ledger, others as they were stored. Held calls that are older than the
- * window are deleted. Only calls of tools that every requester may use are included, and only results that all of them may read now.
+ * The calls within a window, oldest first, with their current state: deferred calls from the ledger, others as stored. Deferred calls that are older than the
+ * window are deleted. Contains only calls of tools that every requester may use, and only results that all of them may read now.
  */
 export async function recordsOf(
   { ledger, provenance, toolHistory, collections: { calls } }: ChatServices,
@@ -50,7 +50,7 @@ export async function recordsOf(
     .sort((a, b) => compareIds(a.afterMessageId, b.afterMessageId));
 }
 
-/** A call that did not run has read nothing, and imported calls were made public in the channel. */
+/** Whether a result needs no check of its readers: a call that was not executed has read nothing, and imported calls were made public in the channel. */
 function isFree({ call, result }: RecordedUse): boolean {
   return result.error !== undefined || call.userId === undefined;
 }
@@ -70,16 +70,16 @@ const call = z.object({
   input: z.record(z.string(), z.unknown()),
   /** The member who requested it. */
   userId: z.string(),
-  /** The message after which it was made: its place in the history. */
+  /** The message after which it was made, for its place in the history. */
   afterId: z.string(),
-  /** Calls of one step of the model share it. */
+  /** The same for the calls of one step. */
   step: z.string(),
 });
 type HeldCall = z.output<typeof call>;
 
 const MAX_CALLS = 100;
 
-/** Calls that were held for a decision: later turns show their outcomes to the model. */
+/** Calls that were deferred: later turns show their outcomes to the model. */
 export const heldCalls = {
   scope: 'channel',
   version: 1,
@@ -94,7 +94,7 @@ export async function rememberCall(store: CallStore, channelId: string, held: He
   });
 }
 
-/** The channel's held calls. Those for which `isPast` is true are deleted. */
+/** The channel's deferred calls. Those for which `isPast` is true are deleted. */
 async function recallCalls(
   store: CallStore,
   channelId: string,
@@ -108,7 +108,7 @@ async function recallCalls(
   return kept.calls;
 }
 
-/** The result of a held call as the model reads it. */
+/** The result of a deferred call as the model reads it. */
 function outcomeOf(entry: LedgerEntry | undefined): { readonly text: string; readonly isError: boolean } {
   const because = entry?.reason === undefined ? '' : ` (${entry.reason})`;
   switch (entry?.state) {

@@ -14,10 +14,10 @@ const MAX_ENTRIES = 16;
 const entry = z.object({
   /** The last message of the prefix; `system` for the part before all messages. */
   upToId: z.string(),
-  /** Hash of the whole prefix: shows whether it is unchanged. */
+  /** Hash of the whole prefix, for detecting changes. */
   hash: z.string(),
   tokens: z.number(),
-  /** Hash of the part before the messages: members with other rights get other tools, and have separate entries. */
+  /** Hash of the part before the messages. Members with other rights get other tools, and therefore separate entries. */
   variant: z.string(),
   ttl: z.enum(['5m', '1h']),
   expiresAt: z.number(),
@@ -25,11 +25,11 @@ const entry = z.object({
 /** A prefix that the provider should still hold. */
 export type CacheEntry = Readonly<z.output<typeof entry>>;
 
-/** The state of a channel between activations: one document of a collection, so that it survives a restart. */
+/** The state of a channel between activations, stored as a document so that it survives a restart. */
 export const cacheStateSchema = z.object({
-  /** The window starts here; moves only when it rolls. */
+  /** The first message of the window; changes only when the window rolls. */
   anchorId: z.string().optional(),
-  /** The newest message when the window last rolled: a prefix that stays while the tail moves on. */
+  /** The newest message when the window last rolled: the prefix up to it stays when the tail moves. */
   baseId: z.string().optional(),
   /** Last message of the previous request: the place of its tail breakpoint. */
   previousTailId: z.string().optional(),
@@ -38,13 +38,13 @@ export const cacheStateSchema = z.object({
   gapsMs: z.array(z.number()).default([]),
   gapsMessages: z.array(z.number()).default([]),
   cached: z.array(entry).default([]),
-  /** Hashes of the parts before the messages: for the cause of a cache miss. */
+  /** Hashes of the parts before the messages, for explaining a cache miss. */
   before: z.object({ model: z.string(), tools: z.string(), system: z.string() }).optional(),
-  /** The name of each speaker, kept as long as the provider holds text with that name. */
+  /** The name of each speaker; unchanged as long as the provider holds text with that name. */
   names: z.record(z.string(), z.string()).default({}),
-  /** Images that are shown. */
+  /** Keys of the shown images. */
   images: z.array(z.string()).default([]),
-  /** Text files whose text is shown. */
+  /** Keys of the text files whose text is shown. */
   textFiles: z.array(z.string()).default([]),
 });
 export type CacheState = Readonly<z.output<typeof cacheStateSchema>>;
@@ -57,8 +57,8 @@ export function lastGaps(gaps: readonly number[], newest: number): number[] {
 }
 
 /**
- * The useful part of what the provider holds after a request with these prefixes: a prefix of the same variant that is not part of the request cannot be read
- * again. One that it held already starts a new time to live; others keep theirs.
+ * The entries that can be read again after a request with these prefixes. A prefix of the same variant that is not in the request cannot. A prefix that was
+ * written or read starts a new time to live; others keep theirs.
  */
 export function afterRequest(
   before: readonly CacheEntry[],
@@ -80,7 +80,7 @@ export function isAlive({ expiresAt }: CacheEntry, now: number): boolean {
   return expiresAt > now;
 }
 
-/** Whether the provider holds a part of the conversation, with any set of tools. */
+/** Whether the provider holds a part of the conversation, for any set of tools. */
 export function isConversationHeld({ cached }: CacheState, now: number): boolean {
   return cached.some((entry) => entry.upToId !== 'system' && isAlive(entry, now));
 }
@@ -92,7 +92,7 @@ interface Comparison {
   readonly ends: readonly PrefixEnd[];
   readonly window: readonly HistoryMessage[];
   readonly now: number;
-  /** Whether the window was cut back although the provider holds it. */
+  /** Whether the window was cut back while the provider held it. */
   readonly rolled: boolean;
 }
 
@@ -105,7 +105,7 @@ export function heldPrefix(
   return ends.findLast(({ hash }) => cached.some((entry) => entry.hash === hash && isAlive(entry, now)));
 }
 
-/** Why the longest written prefix will not be read; `undefined` when it will be, or none was written. */
+/** Why the longest written prefix will not be read; `undefined` if it will be, or none was written. */
 export function causeOfMiss({ memory, before, variant, ends, window, now, rolled }: Comparison): string | undefined {
   const written = memory.cached.filter(({ upToId }) => upToId !== 'system');
   const newest = written.findLast((entry) => entry.variant === variant);
@@ -135,7 +135,7 @@ function changeIn(window: readonly HistoryMessage[], { upToId }: CacheEntry, sin
       );
 }
 
-/** After the answer: why less was read than expected; `undefined` when nothing is wrong. */
+/** Why less was read from the cache than expected, according to the usage of the answer; `undefined` if nothing is wrong. */
 export function missAfter(facts: ContextFacts, usage: Usage): string | undefined {
   if (facts.expectedMiss !== undefined) return facts.expectedMiss;
   if (facts.expectedReadTokens === 0 || (usage.cacheReadTokens ?? 0) > 0) return undefined;
@@ -149,7 +149,7 @@ function ago(ms: number): string {
   return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** The state of each channel between answers, so that a restart loses no cache. */
+/** The cache state of each channel, stored so that a restart loses no cache. */
 export const memories = {
   scope: 'channel',
   version: 1,
@@ -161,7 +161,7 @@ export const memories = {
   },
 } as const;
 
-/** Where prefixes may end in this request; the ids of messages that are in it. */
+/** The ends of prefixes in this request, as message ids. */
 interface Places {
   readonly baseId: string | undefined;
   /** The longest prefix that the provider holds: usually the tail of the previous request. */
@@ -176,9 +176,9 @@ export interface LaidBreakpoint extends Breakpoint {
 }
 
 /**
- * Breakpoints for a request, in their order: tools and system prompt, base, what is held, tail. A prefix that is not to be written is still marked while the
- * provider holds it, so that it is read. Prefixes below the model's minimum are not marked, and none of five minutes comes before one of an hour. Where the
- * tail would be the only message with a mark, the one before it gets one too, at no cost: people edit their latest message more than any other.
+ * The breakpoints for a request, in order: tools and system prompt, base, held prefix, tail. A prefix that the layout does not write is still marked while the
+ * provider holds it, so that it is read. Prefixes below the model's minimum are not marked, and none of five minutes comes before one of an hour. If the tail
+ * would be the only mark on a message, the message before it gets one, too, at no cost, because people edit their latest message more than others.
  * @param ends in the order of their places in the request
  */
 export function layBreakpoints(
@@ -200,7 +200,7 @@ export function layBreakpoints(
   return laid.map((mark, index) => (index < lastHour ? { ...mark, ttl: '1h' } : mark));
 }
 
-/** Sizes are estimates, on the large side: a prefix below the minimum would not be cached, without an error. */
+/** Whether a prefix reaches the provider's minimum with a margin. Sizes are estimates, and the provider ignores a smaller prefix without an error. */
 export function isCacheable({ tokens }: PrefixEnd, { minTokens }: ModelTraits['cache']): boolean {
   return tokens >= minTokens * MARGIN;
 }
@@ -235,7 +235,7 @@ function markFor(
 
 /** A place where a prefix may end. */
 export interface PrefixEnd {
-  /** A message id, or `system` for the end of what stands before all messages. */
+  /** A message id, or `system` for the end of the part before all messages. */
   readonly id: string;
   readonly hash: string;
   /** Tokens of the whole prefix. */
@@ -253,7 +253,7 @@ export function hashBefore(model: string, tools: readonly ModelTool[], system: s
   return { model, tools: shortHash(JSON.stringify(tools)), system: shortHash(system) };
 }
 
-/** Hashes and sizes of the prefixes that end at these messages, and of the one before all messages, in their order. */
+/** Hashes and sizes of the prefixes that end at these messages, and of the one before all messages, in order. */
 export function prefixEnds(
   before: Before,
   beforeTokens: number,
@@ -267,7 +267,7 @@ export function prefixEnds(
   for (const { message, own, signature, tokens: size } of lines) {
     unhashed += `\u0001${signature}`;
     tokens += size;
-    // The bot's next message may be merged with its previous one: a prefix ends with a message of another author.
+    // A prefix ends with a message of another author, because the bot's next message may be merged with its previous one.
     if (message.messageId === undefined || own || !ids.has(message.messageId)) continue;
     hash.update(unhashed);
     unhashed = '';

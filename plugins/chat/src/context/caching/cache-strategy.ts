@@ -18,7 +18,7 @@ import {
 interface WindowSize {
   readonly messages: number;
   readonly tokens: number;
-  /** Tools and system prompt. */
+  /** Tokens of tools and system prompt. */
   readonly systemTokens: number;
   /** Tokens of the prefix that can be read now, from the beginning. */
   readonly readable: number;
@@ -26,7 +26,7 @@ interface WindowSize {
   readonly lasting: number;
 }
 
-/** Plans a window of this size, in a channel with this pattern of activations. */
+/** Plans how to continue or cut a window of this size in a channel with these gaps between activations. */
 export function planWindow(
   { config, traits }: Pick<ContextInput, 'config' | 'traits'>,
   memory: Pick<CacheState, 'gapsMs' | 'gapsMessages'>,
@@ -57,7 +57,7 @@ export function planWindow(
   );
 }
 
-/** The layout in words. */
+/** A sentence about the layout, for receipts. */
 export function describeLayout({ tail, base, growth }: Layout, { gapsMs }: Pick<CacheState, 'gapsMs'>): string {
   const typical = typicalGapMs(gapsMs);
   const rhythm =
@@ -74,7 +74,7 @@ export function describeLayout({ tail, base, growth }: Layout, { gapsMs }: Pick<
     : t('{rhythm}: kept for an hour; cut back after {growth} more messages', { rhythm, growth });
 }
 
-/** The maximum size of the window, and the setting that limits it. */
+/** A sentence about the window's maximum size and the setting that limits it. */
 export function describeWindow({
   recencyWindow,
   rollingThreshold,
@@ -92,25 +92,25 @@ function duration(ms: number): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
-/** The present window, with what the provider holds of it. In tokens, unless stated otherwise. */
+/** The current window, and the part of it that the provider holds. Sizes in tokens unless stated otherwise. */
 interface WindowState {
-  /** The whole prompt. */
+  /** Tokens of the whole prompt. */
   readonly total: number;
-  /** The part of its beginning that can be read now. */
+  /** Tokens at its beginning that can be read now. */
   readonly readable: number;
-  /** The part of its beginning that is held for an hour. */
+  /** Tokens at its beginning that are held for an hour. */
   readonly lasting: number;
-  /** By how many messages the window exceeds the size to which it is cut back; negative while it fills. */
+  /** Number of messages beyond the size to which it is cut back; negative while it fills. */
   readonly grown: number;
-  /** By how many more messages it may grow before another limit than the layout's cuts it; negative beyond that. */
+  /** Number of messages by which it may grow before a limit other than the layout's; negative beyond that. */
   readonly room: number;
-  /** The same for a window that was just cut back. */
+  /** The same for a window that has just been cut back. */
   readonly roomAfterCut: number;
 }
 
 interface Plan {
   readonly layout: Layout;
-  /** Whether to cut the window back now, since that is cheaper than continuing with it, or it is beyond its limit. */
+  /** Whether to cut the window back now: because that is cheaper than continuing, or because it is beyond its limit. */
   readonly roll: boolean;
 }
 
@@ -125,8 +125,8 @@ interface Future {
 
 /**
  * The cheapest way to continue, by the cost of this activation and of all later ones. A cycle lasts from one restart of the window to the next; the mean cost
- * of an activation is the cost of a cycle divided by its length (a renewal process). A plan costs what it pays until the window restarts, minus the mean for
- * each activation that it lasts. So a write must be justified by the probable reads before the window is lost or cut back. Of equal plans the first is used.
+ * of an activation is the cost of a cycle divided by its length (a renewal process). A plan's cost is what it pays until the window restarts, minus the mean
+ * for each activation until then. So a write must be justified by the probable reads before the window is lost or cut back. Of equal plans the first is used.
  */
 function choosePlan(layouts: readonly [Layout, ...Layout[]], standing: WindowState, forecast: Forecast): Plan {
   const future = futureOf(layouts, standing, forecast);
@@ -138,7 +138,7 @@ function choosePlan(layouts: readonly [Layout, ...Layout[]], standing: WindowSta
   };
   for (const layout of layouts) {
     const room = Math.min(standing.room, layout.growth - standing.grown);
-    // A window that the provider does not hold for these tools may be held for others: it is not cut back to save costs.
+    // If the provider does not hold the window for these tools, it may hold it for others', so it is not cut back to save costs.
     if (room >= 0 || (!isHeld && standing.room >= 0)) {
       consider(layout, false, costOfKeeping(layout, Math.max(0, room), standing, forecast, future));
     }
@@ -187,7 +187,7 @@ function costOfKeeping(
   }
   const now = prices.read * readable + writePrice(tail, prices) * (total - readable);
   if (tail === undefined) {
-    // The next activation cuts the window back, so the newest messages need not be written.
+    // No write of the newest messages, because the next activation cuts the window back.
     const lost = lossOf(lasting > sizes.system ? '1h' : '5m', forecast.rhythm);
     return now + costAfter({ cost: 0, activations: 0, lost }, layout, forecast, future, total - sizes.system);
   }
@@ -204,7 +204,7 @@ function costAfter(
   shown = forecast.sizes.kept,
 ): number {
   const { kept } = forecast.sizes;
-  // A window that is not full yet has less to lose.
+  // A window that is not full yet costs less when it is lost.
   const again = average(cycle.lost, (because) =>
     restartCost(next, layout, because, forecast, because === 'lost' ? Math.min(kept, shown) : kept),
   );
@@ -223,7 +223,7 @@ export interface Layout {
   readonly base: Ttl | undefined;
   /** How long tools and system prompt are kept: at least as long as the base. */
   readonly system: Ttl | undefined;
-  /** By how many messages the window may grow before it is cut back. */
+  /** Number of messages by which the window may grow before it is cut back. */
   readonly growth: number;
 }
 
@@ -238,7 +238,7 @@ function layoutsFor(cache: ModelTraits['cache'], config: LayoutConfig): readonly
   const growths = [...new Set(GROWTHS.map((share) => Math.max(1, Math.floor(share * most))))];
   const off: Layout = { tail: undefined, base: undefined, system: undefined, growth: most };
   if (cache.kind === 'none' || config.cache === 'off') return [off];
-  // The provider caches automatically, for some minutes.
+  // The provider caches every prefix by itself, for some minutes.
   const automatic = cache.kind === 'automatic';
   const allowed = cache.ttls.filter((ttl) => config.cache === 'auto' || ttl === config.cache);
   const ttls: readonly Ttl[] = automatic ? ['5m'] : allowed.length > 0 ? allowed : cache.ttls;
@@ -253,12 +253,12 @@ function layoutsFor(cache: ModelTraits['cache'], config: LayoutConfig): readonly
   return [first, ...others, off, ...ttls.map((system) => ({ ...off, system }))];
 }
 
-/** By how many messages the window may exceed `recencyWindow`: the setting, or the same number again. */
+/** Number of messages by which the window may exceed `recencyWindow`; by default as many again. */
 export function mostGrowth({ recencyWindow, rollingThreshold = recencyWindow }: LayoutConfig): number {
   return rollingThreshold;
 }
 
-/** Providers refuse an entry of an hour after one of five minutes. */
+/** The times to live that are at least `ttl`. Providers refuse an entry of an hour after one of five minutes. */
 function atLeast(ttl: Ttl, ttls: readonly Ttl[]): readonly Ttl[] {
   return ttls.filter((other) => ttl === '5m' || other === '1h');
 }

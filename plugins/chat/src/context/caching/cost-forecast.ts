@@ -6,9 +6,9 @@ import type { Layout } from './cache-strategy.js';
 interface Sizes {
   /** Tools and system prompt. */
   readonly system: number;
-  /** The window directly after it was cut back. */
+  /** The window directly after a cut. */
   readonly kept: number;
-  /** One message. */
+  /** A message on average. */
   readonly message: number;
 }
 
@@ -16,25 +16,25 @@ interface Sizes {
 interface Start {
   /** Tokens of the whole prompt. */
   readonly total: number;
-  /** By how many more messages it may grow. */
+  /** Number of messages by which it may grow. */
   readonly room: number;
-  /** How long the written part is held, until the next activation. */
+  /** How long the written part is held after each activation; `undefined`: not. */
   readonly held: Ttl | undefined;
   /** Tokens of the prefix that are held for an hour, even if the tail is lost. */
   readonly lasting: number;
 }
 
-/** The activations from a start until the window is cut back, because the cache lost it or because it has reached its limit. */
+/** The activations from a start until the window is cut back, because the provider no longer holds it or because it has reached its limit. */
 export interface Cycle {
-  /** Their total cost, in the price of fresh input tokens; without the first one, and without the one that cuts the window back. */
+  /** Their total cost, relative to the price of a fresh input token; without the first one, and without the one that cuts the window back. */
   readonly cost: number;
-  /** How many they are. */
+  /** Their expected number. */
   readonly activations: number;
-  /** The probability that the cache loses it before it has reached its limit. */
+  /** The probability that the provider drops the window before it has reached its limit. */
   readonly lost: number;
 }
 
-/** The forecast for a channel that continues like this. */
+/** What determines the costs in a channel, if its activity continues as before. */
 export interface Forecast {
   readonly rhythm: ActivationIntervals;
   readonly sizes: Sizes;
@@ -43,10 +43,10 @@ export interface Forecast {
 
 /** A longer cycle is simulated in steps of several activations. */
 const MOST_STRIDES = 64;
-/** A cycle with a lower probability is not simulated further. */
+/** Below this probability, a cycle is not simulated further. */
 const NEGLIGIBLE = 0.001;
 
-/** The forecast for a layout from a start on. */
+/** The expected cycle of a layout from a start. */
 export function cycleOf({ tail }: Layout, start: Start, { rhythm, sizes, prices }: Forecast): Cycle {
   const step = Math.max(
     0.01,
@@ -59,7 +59,7 @@ export function cycleOf({ tail }: Layout, start: Start, { rhythm, sizes, prices 
   let { total, held } = start;
   let alive = 1;
   for (let taken = 0; taken < steps && alive > NEGLIGIBLE; ) {
-    // The first activation is computed separately: the present entries may have another time to live than later ones.
+    // The first activation is computed separately, because the current entries may have another time to live than later ones.
     const many = taken === 0 ? 1 : Math.min(stride, steps - taken);
     const sent = total + ((many + 1) / 2) * step * sizes.message;
     let survival = 0;
@@ -83,7 +83,7 @@ export function cycleOf({ tail }: Layout, start: Start, { rhythm, sizes, prices 
   return { ...cycle, lost: 1 - alive * (1 - lossOf(held, rhythm)) };
 }
 
-/** The probability that an entry of this time to live is gone at the next activation. */
+/** The probability that an entry of this time to live has expired at the next activation. */
 export function lossOf(ttl: Ttl | undefined, rhythm: ActivationIntervals): number {
   return average(rhythm, ({ ms }) => (isHeld(ttl, ms) ? 0 : 1));
 }
@@ -105,7 +105,7 @@ export function restartCost(
   return first * sizes.system + writePrice(base, prices) * kept;
 }
 
-/** The probability that the system prompt is held where the conversation is lost. */
+/** The probability that the system prompt is still held when the conversation is lost. */
 function systemAfterLoss({ tail, base, system }: Layout, rhythm: ActivationIntervals): number {
   const conversation = tail === '1h' || base === '1h' ? '1h' : (tail ?? base);
   const lost = lossOf(conversation, rhythm);
@@ -126,13 +126,13 @@ function average(rhythm: ActivationIntervals, of: (gap: Gap) => number): number 
   return sum;
 }
 
-/** The price of a prompt token, relative to a fresh one. */
+/** Prices of prompt tokens, relative to a fresh one. */
 interface Multipliers {
   readonly read: number;
   readonly write: Readonly<Record<Ttl, number>>;
 }
 
-/** Anthropic's, for models whose price is not known. */
+/** Anthropic's multipliers, for models without a known price. */
 const USUAL: Multipliers = { read: 0.1, write: { '5m': 1.25, '1h': 2 } };
 
 export function multipliersOf(price: ModelPrice | undefined): Multipliers {
@@ -148,7 +148,7 @@ interface Gap {
   /** Its weight; all weights of a pattern sum up to 1. */
   readonly weight: number;
 }
-/** The pattern of activations in a channel: the distribution of the next gap. */
+/** The distribution of the next gap between activations in a channel. */
 type ActivationIntervals = readonly Gap[];
 
 const LIFETIMES = [
@@ -158,10 +158,10 @@ const LIFETIMES = [
 ] as const;
 /** Width of the kernel, in logarithms of gaps. */
 const SPREAD = 0.25;
-/** How much of its weight a gap keeps with each later one: a channel behaves differently by day and night. */
+/** Factor of a gap's weight for each later gap, because a channel behaves differently by day and night. */
 const FADING = 0.9;
 
-/** The prior distribution: a conversation with pauses. Together these count as one gap before all observed ones. */
+/** The prior distribution: a conversation with pauses. Together these gaps count as one before all observed ones. */
 const ASSUMED_MS = [20_000, 60_000, 180_000, 20 * 60_000];
 const ASSUMED_MESSAGES = 3;
 
@@ -186,8 +186,8 @@ export function activationIntervalsOf({
 }
 
 /**
- * Only what is still held after a gap matters, so there is one gap for each time to live. An observed gap also stands for similar ones: after several of four
- * minutes, one of six is not improbable (a kernel density estimate over the logarithms).
+ * Combines gaps by time to live, because it only matters which entries are still held after a gap. An observed gap also stands for similar ones: after several
+ * of four minutes, one of six is not improbable (a kernel density estimate over the logarithms).
  */
 function byLifetime(gaps: readonly Gap[]): ActivationIntervals {
   return LIFETIMES.flatMap(([from, to]) => {
@@ -202,7 +202,7 @@ function byLifetime(gaps: readonly Gap[]): ActivationIntervals {
   });
 }
 
-/** The probability that a gap like one of `ms` is below the limit: the logistic distribution, which has more extremes than the normal. */
+/** The probability that a gap like one of `ms` is below the limit, by the logistic distribution, whose tails are heavier than the normal's. */
 function probabilityBelow(limitMs: number, ms: number): number {
   if (limitMs === 0) return 0;
   return 1 / (1 + (Math.max(1, ms) / limitMs) ** (1 / SPREAD));
