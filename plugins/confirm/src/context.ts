@@ -32,9 +32,9 @@ export interface ConfirmContext {
   readonly components: {
     /** The buttons of a card. */
     readonly decide: ComponentHandle;
-    /** The menu of calls to leave out. */
+    /** The menu of calls that are left out. */
     readonly exclude: ComponentHandle;
-    /** The form that asks for a reason. */
+    /** The form for a reason. */
     readonly reason: ComponentHandle;
     /** The menu of arguments that stay the same, and the button below it. */
     readonly patternMenu: ComponentHandle;

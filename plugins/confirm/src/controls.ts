@@ -16,7 +16,7 @@ export const REFUSE = '👎';
 /** U+1F3FB to U+1F3FF; some clients add a variation selector to an emoji. */
 const SKIN_TONES = /[\u{1F3FB}-\u{1F3FF}\uFE0F]/gu;
 
-/** The decision of an emoji, in any skin tone; `undefined` for every other. */
+/** The decision that an emoji means, in any skin tone; `undefined` for others. */
 export function choiceOf({ id, name }: { readonly id: string | null; readonly name: string | null }) {
   const plain = id === null ? name?.replace(SKIN_TONES, '') : undefined;
   if (plain === APPROVE) return 'approve';
@@ -35,19 +35,19 @@ export interface Controls {
   readonly reactions: boolean;
   readonly buttons: boolean;
   readonly notes: readonly string[];
-  /** @param isWhole includes buttons for what reactions mean: for when reactions turn out not to be possible */
+  /** @param isWhole whether to include buttons for the reactions' decisions, because reactions are not possible */
   row(handle: DecideHandle, isWhole?: boolean): Row;
 }
 
 /** The permissions for adding reactions to a message. */
 export const REACTION_PERMISSIONS: readonly PermissionsString[] = ['AddReactions', 'ReadMessageHistory'];
 
-/** For when Discord refuses a reaction that should have been possible. */
+/** The note on a card after Discord has refused a reaction although the permissions exist. */
 const reactionsRefused = () => t('⚠️ Discord does not let me add reactions here. Please use the buttons.');
 
 /**
- * Reactions when they are wanted and possible; otherwise buttons, with the missing permission. A call of a task always has buttons, since it has more choices
- * than yes and no.
+ * The controls of a card: reactions if they are wanted and possible; otherwise buttons, with a note about the missing permission. A call of a task always has
+ * buttons, since it has more choices than yes and no.
  */
 export function controlsFor(
   wanted: Rules['controls'],
@@ -58,7 +58,7 @@ export function controlsFor(
   const hasButtons = wanted !== 'reactions' || session !== undefined || missing.length > 0;
   const shared = reading === 'private' || reading === 'unknown' ? [here(session !== undefined)] : [];
   const decisions = session === undefined ? plainButtons() : taskButtons(allowance);
-  // Discord puts at most five into a row.
+  // Discord allows at most five buttons in a row.
   const whole = [...decisions.slice(0, 5 - shared.length), ...shared];
   const row = (handle: DecideHandle, isWhole = hasButtons) => rowOf(isWhole ? whole : shared, handle);
   const ofTask =
@@ -76,7 +76,8 @@ export function controlsFor(
 }
 
 /**
- * On every card that is decided by reactions: no tool can send a message with a button, so a message that a member has the bot send cannot look like a card.
+ * A row on every card that is decided by reactions. No tool can send a message with a button, so a message that a member has the bot send cannot look like a
+ * card.
  */
 export function markRow(handle: DecideHandle): Row {
   return rowOf([{ choice: 'about', label: t('Confirmation'), style: 2 }], handle);
@@ -97,14 +98,14 @@ const plainButtons = (): readonly Button[] => [
   withReason(),
 ];
 
-/** Shows a result in the channel although not all of its readers may read it. */
+/** A button that shows the result in the channel although not all of its readers may read it. */
 const here = (isTask: boolean): Button => ({
   choice: 'here',
   label: isTask ? t('Use it here') : t('Post it here'),
   style: 1,
 });
 
-/** Where a result will be shown: by default not where others could read it who may not read its source. */
+/** Notes about where the result will be shown: by default not to readers who may not read its source. */
 function resultNotes(reading: ToolCall['reading'], isTask: boolean): readonly string[] {
   const here = isTask
     ? t('“Use it here” gives it to the task, which writes in this channel.')
@@ -144,7 +145,7 @@ function mentionNotes({ mention, decideWithinMs }: ToolSession, { userId }: Acto
   ];
 }
 
-/** In characters: the card has to have room for the call. */
+/** Maximum number of characters of the task's name, so that the card has room for the call. */
 const LONGEST_SESSION = 100;
 
 function taskNotes(session: string, tool: string, { any, like }: Allowance): readonly string[] {
@@ -176,7 +177,7 @@ type FaceRow = APIActionRowComponent<APIComponentInMessageActionRow>;
 export interface CardState {
   /** Ids of the calls that the member leaves out. */
   readonly excluded: ReadonlySet<string>;
-  /** Discord refused the reactions, so there are buttons instead. */
+  /** Whether Discord refused the reactions, so that there are buttons instead. */
   readonly reactionsRefused: boolean;
 }
 export const FRESH: CardState = { excluded: new Set(), reactionsRefused: false };
@@ -213,7 +214,7 @@ export function faceOf(
 const MOST_OPTIONS = 25;
 const LONGEST_LABEL = 90;
 
-/** Distributes calls to cards: as many on one as can be shown in full. */
+/** Distributes calls to cards: as many on one as it can show in full. */
 export function dealToCards(
   held: readonly HeldCall[],
   style: Style,
@@ -228,7 +229,7 @@ export function dealToCards(
   return [...dealToCards(held.slice(0, half), style, notes), ...dealToCards(held.slice(half), style, notes)];
 }
 
-/** Not all of them: to run none there is 👎. */
+/** A menu in which not all calls can be chosen, because 👎 cancels all of them. */
 function menuRow(held: readonly HeldCall[], excluded: ReadonlySet<string>, customId: string): FaceRow {
   return {
     type: 1,

@@ -27,14 +27,14 @@ import { resolveCard } from './recovery.js';
 import { decided, type Ending, inert, type Verdict } from './render.js';
 
 /**
- * A member's decision. `pattern` approves later calls of the task, too; `share` posts the result in the place of the request, even if some readers there cannot
- * read its source; `reason` is passed on to the model.
+ * A member's decision. `pattern` approves later calls of the task, too; `share` posts the result in the place of the request although some readers there cannot
+ * read its source; `reason` is given to the model.
  */
 export type Decision =
   | { readonly approved: true; readonly pattern?: Pattern; readonly share?: 'here' }
   | { readonly approved: false; readonly reason?: string };
 
-/** The outcome of a call and the answer to its member; without an answer, the ledger has the result. */
+/** The outcome of a call, and the answer for its member; without an answer, the ledger has the result. */
 interface Result {
   readonly outcome: SettledOutcome;
   readonly answer: Answer | undefined;
@@ -45,7 +45,7 @@ const onceOnly = () =>
   t('This ran, but what you allowed for the rest of the task could not be saved: you will be asked again.');
 const ELSEWHERE = 'it was decided before, in another place';
 
-/** Carries out the requester's first decision, once. Resolves with `false` when the card was decided before, or has ended. */
+/** Carries out the requester's first decision. Resolves with `false` when the card was decided before, or has ended. */
 export async function decide(context: ConfirmContext, card: PendingCard, decision: Decision): Promise<boolean> {
   if (!context.cards.take(card)) return false;
   context.cards.setDecider(card.messageId, card.userId);
@@ -57,7 +57,7 @@ async function carryOut(context: ConfirmContext, card: PendingCard, decision: De
   const { languages, records, outbox, clock, log } = context;
   const { callId } = card;
   const verdict = { approved: decision.approved, userId: card.userId, at: clock.now() };
-  // Written for all of the card's calls before the first of them runs.
+  // The decision on all of the card's calls is written before the first of them is executed.
   const written: { readonly request: Request; readonly run: () => Promise<Result> }[] = [];
   for (const request of card.requests) {
     const run = await writeDecision(context, card, request, decision).catch(
@@ -78,12 +78,12 @@ async function carryOut(context: ConfirmContext, card: PendingCard, decision: De
     request.resolve(outcome);
     answers.push(answer);
     if (outcome.status === 'failed') {
-      // The answer says so, too; the host has logged defects as errors.
+      // Logged for the operator in addition to the answer; the host has logged defects as errors.
       const { id, tool } = request.call;
       log.info('a confirmed call failed', { callId: id, tool: tool.name, error: outcome.error });
     }
   }
-  // The card first: the result is a reply to it.
+  // The verdict is shown before the result, which is a reply to the card.
   const isShown = await shown;
   await outbox.put(callId, async () => {
     const known = answers.filter((answer) => answer !== undefined);
@@ -119,7 +119,7 @@ async function writeDecision(
 }
 
 async function runNow(context: ConfirmContext, { call, run }: Request, pattern: Pattern | undefined): Promise<Result> {
-  // Before it runs, since its next call may follow at once.
+  // The grant is stored before the call is executed, because the task's next call may follow at once.
   const isKept = pattern === undefined || (await keepGrant(context, call, pattern));
   const outcome = await run();
   const answer = answerOf(outcome);
@@ -136,14 +136,14 @@ async function keepGrant({ grants, log }: ConfirmContext, call: ToolCall, patter
   }
 }
 
-/** The ledger could not be written, or an inner interceptor threw: the call did not run, or the ledger has its outcome. */
+/** The result after an error: the ledger could not be written, or an inner interceptor threw. The call was not executed, or the ledger has its outcome. */
 function broken({ log }: ConfirmContext, { call }: Request, error: unknown): Result {
   log.error('a decision could not be carried out', { callId: call.id, error });
   const failure = { code: 'CINNABAR_TOOL_FAILED', message: failed() } as const;
   return { outcome: { status: 'failed', callId: call.id, error: failure }, answer: { text: failed() } };
 }
 
-/** A step of a task may request several calls at once: an approval for the whole task also approves those that wait. */
+/** Approves other pending calls that a new grant for the task covers: a step may request several calls at once. */
 async function decideCovered(context: ConfirmContext, { userId, requests: [decided] }: PendingCard): Promise<void> {
   for (const other of context.cards.of(userId)) {
     const { call, allowance } = other.requests[0];
@@ -155,12 +155,12 @@ async function decideCovered(context: ConfirmContext, { userId, requests: [decid
 
 async function showVerdict({ client, components }: ConfirmContext, card: PendingCard, verdict: Verdict): Promise<void> {
   await card.drawn;
-  // A row that no tool can send is kept, so that the message can still be distinguished from an imitation of a card.
+  // The row stays, because no tool can send one: it distinguishes the message from an imitation of a card.
   const change = { content: decided(card.draw(card.state).content, verdict), components: [markRow(components.decide)] };
   await editCard(client, card, change);
 }
 
-/** Sends the answers in one message, except those for the member alone. */
+/** Sends the answers in one message, except those for the member only. */
 async function sendAnswers(context: ConfirmContext, card: PendingCard, answers: readonly Answer[]): Promise<void> {
   const { callId, channelId, messageId, userId } = card;
   const channel = await findSendable(context.client, channelId);
@@ -180,19 +180,14 @@ async function sendAnswers(context: ConfirmContext, card: PendingCard, answers: 
   }
 }
 
-/**
- * Ends cards without a decision. In a conversation this follows from members' actions, without timers. A task has only the card to wait for, so its cards are
- * checked every minute.
- */
-
-/** A stop must not wait for Discord's rate limits: cards that are not marked by then are marked at the next start. */
+/** Time limit for ending cards at a stop, which must not wait for Discord's rate limits. The next start ends the others. */
 const STOP_MS = 3_000;
 
 export function isOverdue({ clock }: Pick<ConfirmContext, 'clock'>, card: PendingCard): boolean {
   return clock.now() > card.expiresAt;
 }
 
-/** Ends the calls, then shows that on the card. Does nothing when the card is not pending any more. */
+/** Ends the calls, then shows this on the card. Does nothing if the card is no longer pending. */
 export async function expireCard(
   context: ConfirmContext,
   card: PendingCard,
@@ -211,7 +206,7 @@ export async function expireCard(
   });
 }
 
-/** Ends cards when their requester writes after the time has passed, and when their message is deleted. */
+/** Ends cards when their requester writes after the time has passed, and when their message is deleted. Cards of conversations have no timers. */
 export function watchMessages(on: Registrar['on'], context: ConfirmContext): void {
   // Called for every message: one look-up unless the author has a pending card.
   on(
@@ -231,13 +226,13 @@ async function expireDeleted(context: ConfirmContext, messageId: string): Promis
   await context.records.delete(card.callId);
 }
 
-/** All at once: no call may look undecided while the card of another is being edited. */
+/** Ends all overdue cards of a member at once: no call may look undecided while the card of another is being edited. */
 export async function expireOverdue(context: ConfirmContext, userId: string): Promise<void> {
   const overdue = context.cards.of(userId).filter((card) => isOverdue(context, card));
   await Promise.all(overdue.map((card) => expireCard(context, card, 'timedOut')));
 }
 
-/** The same for cards of tasks, for all members. */
+/** Ends the overdue cards of tasks, of all members. Called every minute, because a task waits for its card only. */
 export async function expireTaskCards(context: ConfirmContext): Promise<void> {
   const overdue = context.cards
     .all()
@@ -245,28 +240,31 @@ export async function expireTaskCards(context: ConfirmContext): Promise<void> {
   await Promise.all(overdue.map((card) => expireCard(context, card, 'timedOut')));
 }
 
-/** Ends all pending cards when the plugin stops: first their calls are cancelled, then the cards are edited. */
+/** Ends all pending cards when the plugin stops: cancels the calls, then edits the cards. */
 export async function expireAll(context: ConfirmContext): Promise<void> {
   const end = (card: PendingCard) => expireCard(context, card, isOverdue(context, card) ? 'timedOut' : 'restarted');
   await withinLimit(context.clock, STOP_MS, Promise.allSettled(context.cards.all().map(end)));
 }
 
-/** `false` when a decision came first, in any process. */
+/** Resolves with `false` when a decision came first, in any process. */
 async function endCall({ log }: ConfirmContext, { call, resolve }: Request, reason: string): Promise<boolean> {
   const callId = call.id;
   try {
     return await call.expire(reason);
   } catch (error) {
-    // A card that was removed cannot be decided, so the call has ended, recorded or not; the host tries once more to record it.
+    // The card was removed, so the call cannot be decided: it has ended, recorded or not. The host tries once more to record it.
     log.error('the end of a call could not be saved', { callId, error });
     return true;
   } finally {
-    // The ledger decides: when this was not first, the actual outcome replaces this one.
+    // The ledger decides: after an earlier decision, the actual outcome replaces this one.
     resolve({ status: 'expired', callId, reason });
   }
 }
 
-/** The bot was disconnected when the time ended and may have received a 👍 too late: then it must not say that there was none in time. */
+/**
+ * The ending of an overdue card. If the bot was disconnected when the time ended, it may have received a 👍 too late, so the card must not say that there was
+ * none in time.
+ */
 async function timeoutEnding(
   { client, outages }: ConfirmContext,
   { guildId, channelId, messageId, userId, expiresAt }: PendingCard,
@@ -279,18 +277,18 @@ async function timeoutEnding(
   return choice === 'approve' ? 'cutOff' : 'cancelled';
 }
 
-/** Number of remembered outages of a shard: cards are ended soon after their time, so the latest few are enough. */
+/** Number of kept outages of a shard. Cards are ended soon after their time, so the latest few are enough. */
 const MOST_REMEMBERED = 20;
 
 interface Outage {
   readonly from: number;
-  /** `Infinity` while it lasts. */
+  /** In ms since the Unix epoch; `Infinity` while the outage lasts. */
   readonly to: number;
 }
 
 /**
- * Remembers when the bot was disconnected from Discord's gateway, and so could not receive members' reactions in time.
- * @param onLost called when Discord will not send the missed events: the session was lost
+ * Records when the bot was disconnected from Discord's gateway, and could not receive members' reactions in time.
+ * @param onLost called when Discord will not send the missed events, because the session was lost
  */
 export function watchOutages(on: Registrar['on'], clock: Clock, onLost: () => unknown) {
   const outages = new Map<number, readonly Outage[]>();
@@ -310,7 +308,7 @@ export function watchOutages(on: Registrar['on'], clock: Clock, onLost: () => un
   on('shardResume', (shardId) => void end(shardId));
   on('shardReady', (shardId) => (end(shardId) ? onLost() : undefined));
   return {
-    /** Whether the shard was disconnected at that moment, in ms since the epoch. */
+    /** Whether the shard was disconnected at that time, in ms since the Unix epoch. */
     wasDown: (shardId: number, at: number): boolean =>
       outages.get(shardId)?.some(({ from, to }) => from <= at && at <= to) === true,
   };
@@ -318,7 +316,7 @@ export function watchOutages(on: Registrar['on'], clock: Clock, onLost: () => un
 
 export type ShardOutages = ReturnType<typeof watchOutages>;
 
-/** Ends a card as soon as its call is not needed any more: the task was stopped, or the caller has ended. */
+/** Ends a card when its call is no longer needed: the task was stopped, or the caller has ended. */
 export function withdrawOnAbort(context: ConfirmContext, card: PendingCard, settled: Promise<SettledOutcome>): void {
   const { signal } = card.requests[0].call;
   const withdraw = () => {
@@ -329,7 +327,7 @@ export function withdrawOnAbort(context: ConfirmContext, card: PendingCard, sett
   if (signal.aborted) withdraw();
   else {
     signal.addEventListener('abort', withdraw, { once: true });
-    // A task outlives many cards: their listeners must be removed.
+    // A task's signal outlives many cards, so their listeners are removed.
     void settled.finally(() => signal.removeEventListener('abort', withdraw));
   }
 }

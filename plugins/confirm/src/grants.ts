@@ -22,18 +22,18 @@ export type Pattern =
   | { readonly kind: 'any' }
   | {
       readonly kind: 'like';
-      /** The channel of the request: the same call in another channel is not covered. */
+      /** The channel of the request; a grant does not cover calls from other channels. */
       readonly channelId: string;
       readonly fixed: Arguments;
       readonly free: Readonly<Record<string, Kind>>;
     };
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Texts this long are prose, which differs in each call. */
+/** Minimum length of prose in characters, which differs in each call. */
 const LONG_TEXT = 80;
 /** Discord's maximum number of options in a menu; further arguments stay fixed. */
 const MOST_CHOICES = 25;
-/** A name that fits an option unchanged; Discord accepts at most 100 characters. */
+/** A name that is the same as an option's value; Discord accepts at most 100 characters. */
 const PLAIN_NAME = /^[\w.:-]{1,100}$/;
 
 /** The arguments that a member can allow to vary, in the order of the call. */
@@ -48,7 +48,7 @@ export function usuallyFixed(input: Arguments): ReadonlySet<string> {
   return new Set(choicesOf(input).filter((name) => !isProse(input[name])));
 }
 
-/** A pattern of similar calls. @param fixed those of its `choicesOf` that stay the same */
+/** The pattern of calls like this one. @param fixed those of its `choicesOf` that stay the same */
 export function patternLike({ input, actor }: Pick<ToolCall, 'input' | 'actor'>, fixed: ReadonlySet<string>): Pattern {
   const free = new Set(choicesOf(input).filter((name) => !fixed.has(name)));
   const entries = Object.entries(plain(input));
@@ -60,7 +60,7 @@ export function patternLike({ input, actor }: Pick<ToolCall, 'input' | 'actor'>,
   };
 }
 
-/** Whether a call has exactly these arguments, each the same or of the allowed type. */
+/** Whether a call has exactly the arguments of the pattern, each with the same value or with the allowed type. */
 export function fits(pattern: Pattern, { input, actor }: Pick<ToolCall, 'input' | 'actor'>): boolean {
   if (pattern.kind === 'any') return true;
   const { channelId, fixed, free } = pattern;
@@ -74,7 +74,7 @@ export function fits(pattern: Pattern, { input, actor }: Pick<ToolCall, 'input' 
   );
 }
 
-/** The stored form: plain JSON, so that stored and new calls are compared alike. */
+/** The arguments as plain JSON, in which form they are stored, so that stored and new calls can be compared. */
 function plain(input: Arguments): Arguments {
   const copy: unknown = JSON.parse(JSON.stringify(input));
   return typeof copy === 'object' && copy !== null ? { ...copy } : {};
@@ -92,10 +92,10 @@ function isProse(value: unknown): boolean {
   return typeof value === 'string' && (value.length >= LONG_TEXT || value.includes('\n'));
 }
 
-/** A longer value is abbreviated; the card of the call has shown all of it. */
+/** Maximum length of a value; the card of the call has shown all of it. */
 const LONGEST_VALUE = 120;
 
-/** The calls that a pattern allows, unescaped: `errand where note is any text and what is "milk"`. Variable arguments come first. */
+/** A description of the calls that a pattern allows, unescaped: `errand where note is any text and what is "milk"`. Variable arguments come first. */
 export function patternWords(tool: string, pattern: Pattern): string {
   if (pattern.kind === 'any') return t('{tool} with any arguments', { tool });
   const fixed = Object.entries(pattern.fixed).map(([name, value]) =>
@@ -104,7 +104,7 @@ export function patternWords(tool: string, pattern: Pattern): string {
   return sentence(tool, [...freeWords(pattern), ...fixed]);
 }
 
-/** The same in fewer words if necessary. All variable arguments are named: `undefined` when there is no space for that. */
+/** The same, shorter if necessary. All variable arguments are named; `undefined` when there is no space for them. */
 export function briefPatternWords(
   tool: string,
   pattern: Pattern,
@@ -147,7 +147,7 @@ const patternSchema = z.discriminatedUnion('kind', [
 ]);
 const grantSchema = z.object({
   id: z.string(),
-  /** All of these have to be the same for a call to be covered. */
+  /** A call is covered only if all of these are the same. */
   origin: z.string(),
   tool: z.string(),
   plugin: z.string(),
@@ -155,7 +155,7 @@ const grantSchema = z.object({
   /** The guild in which the calls take effect. */
   guildId: z.string().nullable(),
   identity: z.string().nullable(),
-  /** The requester, who allowed it: only they may decide their cards. */
+  /** The requester, who gave the grant; only requesters decide their cards. */
   userId: z.string(),
   pattern: patternSchema,
   at: z.number(),
@@ -164,20 +164,20 @@ type Grant = z.output<typeof grantSchema>;
 const KEY = ['origin', 'tool', 'plugin', 'risk', 'guildId', 'identity', 'userId'] as const;
 
 export const collections = {
-  /** By session. */
+  /** The grants by session. */
   approvals: {
     scope: 'global',
     version: 1,
     schema: z.object({ grants: z.array(grantSchema).default([]) }),
     personal: { each: 'grants', by: 'userId' },
-    // Read by their key; one process removes the old ones of all.
+    // Only read by key; one process deletes old ones for all processes.
     shared: false,
   },
 } as const;
 
-/** More than a member decides in one task; above it the oldest is dropped, and asked again. */
+/** Maximum number of grants for one task, more than members give; beyond it the oldest is dropped, and its calls need a confirmation again. */
 const MOST_PER_SESSION = 50;
-/** A task whose end was never reported has ended by then. */
+/** After this time, a task whose end was not reported counts as ended. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /** Members' grants for the rest of a task, by session. */
@@ -186,7 +186,7 @@ export function createGrants(
   { clock, random }: { readonly clock: Clock; readonly random: Random },
 ) {
   const of = async (sessionId: string) => (await approvals.of(sessionId).find())?.grants ?? [];
-  /** Resolves with whether there was anything to remove. */
+  /** Removes the other grants. Resolves with whether any was removed. */
   const keep = async (sessionId: string, isKept: (grant: Grant) => boolean): Promise<boolean> => {
     if ((await of(sessionId)).every(isKept)) return false;
     await approvals.of(sessionId).update((draft) => {
@@ -196,19 +196,19 @@ export function createGrants(
   };
 
   return {
-    /** Written before it resolves. Throws when the stored pattern would differ from the shown one. */
+    /** Stores a grant; resolves when it is written. Throws when the stored pattern would differ from the shown one. */
     async add(call: ToolCall, pattern: Pattern): Promise<void> {
       const { session } = call;
       if (session === undefined || call.signal.aborted) return;
       const grant = { ...keyOf(call), id: random.id(), pattern: patternSchema.parse(pattern), at: clock.now() };
       if (!fits(grant.pattern, call)) throw new Error('a pattern does not fit the call that it was made of');
       await approvals.of(session.id).update((draft) => {
-        // The session was removed while this waited for its turn: the task may have ended before.
+        // The session was removed while this waited for the mutex: the task has ended.
         if (call.signal.aborted) return;
         draft.grants = [...draft.grants, grant].slice(-MOST_PER_SESSION);
       });
     },
-    /** The approval that covers this call, if there is one. */
+    /** The grant that covers this call; `undefined` without one. */
     async covering(call: ToolCall, allowance: Allowance): Promise<Approval | undefined> {
       const { session } = call;
       if (session === undefined || !allowance.like) return undefined;
@@ -222,7 +222,7 @@ export function createGrants(
     list: async (sessionId: string) => (await of(sessionId)).map(approvalOf),
     revoke: (sessionId: string, approvalId: string) => keep(sessionId, ({ id }) => id !== approvalId),
     end: (sessionId: string) => approvals.of(sessionId).delete(),
-    /** Removes those of sessions whose end was never reported. */
+    /** Removes the grants of sessions whose end was not reported. */
     async removeOld(): Promise<void> {
       const since = clock.now() - KEPT_MS;
       for await (const [session, { grants }] of approvals.entries())
@@ -243,21 +243,21 @@ function approvalOf({ id, tool, pattern, userId, at }: Grant): Approval {
   return { id, tool, pattern: patternWords(tool, pattern), byUserId: userId, at };
 }
 
-/** A possible grant for the rest of a task, in addition to the single call. */
+/** Which grants for the rest of a task are offered in addition to the single call. */
 export interface Allowance {
-  /** The tool with any arguments. */
+  /** A grant for the tool with any arguments. */
   readonly any: boolean;
-  /** Calls like this one. */
+  /** A grant for calls like this one. */
   readonly like: boolean;
-  /** Whether arguments may vary in those. */
+  /** Whether arguments may vary in a grant for calls like this one. */
   readonly loosen: boolean;
 }
 
 const NOTHING: Allowance = { any: false, like: false, loosen: false };
 
 /**
- * Evaluated for each call, so that a stricter setting of a guild also applies to earlier approvals. When admins, or a grant to an agent, require that each call
- * is confirmed, approvals for a task apply only if the guild's setting is `always`.
+ * Which grants a call allows. Evaluated for each call, so that a stricter setting of a guild also applies to earlier grants. When admins, or a grant to an
+ * agent, require that each call is confirmed, grants for a task apply only if the guild's setting is `always`.
  */
 export async function allowanceFor(
   { session, tool, policy, actor, at }: ToolCall,
@@ -274,7 +274,7 @@ export async function allowanceFor(
   return { any: sessionApprovals !== 'like-this', like: true, loosen: true };
 }
 
-/** Whether a pattern is within what may be allowed. */
+/** Whether a pattern is among the allowed grants. */
 export function permits({ any, like, loosen }: Allowance, pattern: Pattern): boolean {
   if (pattern.kind === 'any') return any;
   return like && (loosen || Object.keys(pattern.free).length === 0);

@@ -37,9 +37,9 @@ import { recoverCards } from './recovery.js';
 import { inert } from './render.js';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Interval in which changes that Discord has not accepted are tried again. */
+/** Interval in which edits and answers that Discord has not accepted are tried again. */
 const OUTBOX_MS = 60_000;
-/** Interval in which the cards of tasks are checked for those whose time has passed. */
+/** Interval of the check for overdue cards of tasks. */
 const TASK_CARDS_MS = 60_000;
 
 export default definePlugin({
@@ -146,7 +146,7 @@ function originsOf({ cards }: ConfirmContext, messageIds: readonly string[]): Re
   return origins;
 }
 
-/** `!confirm pending`: the caller's own pending requests, with links. */
+/** The command `!confirm pending`: the caller's own pending requests, with links. */
 async function listPending(context: ConfirmContext, ctx: CommandContext) {
   await expireOverdue(context, ctx.user.id);
   const cards = context.cards.of(ctx.user.id);

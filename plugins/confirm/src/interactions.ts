@@ -26,7 +26,9 @@ export function watchReactions(on: Registrar['on'], context: ConfirmContext): vo
   on('messageReactionAdd', (reaction, user) => onReaction(context, reaction, user));
 }
 
-/** Only the requester's 👍 and 👎 count, in any skin tone, and only the first one; later ones are removed. Other members' reactions stay. */
+/**
+ * Handles a reaction. Only the requester's 👍 and 👎 count, in any skin tone, and only the first one; later ones are removed. Other members' reactions stay.
+ */
 async function onReaction(context: ConfirmContext, reaction: Reaction, user: User | PartialUser): Promise<void> {
   const { cards, client } = context;
   if (user.id === client.user?.id) return;
@@ -39,7 +41,7 @@ async function onReaction(context: ConfirmContext, reaction: Reaction, user: Use
   } else if (card.userId === user.id) await decideInTime(context, card, choice);
 }
 
-/** After a lost session: asks Discord for the requesters' reactions on pending cards, and carries them out if the time has not passed. */
+/** To be called after a lost session: asks Discord for the requesters' reactions to pending cards, and carries them out if the time has not passed. */
 export async function decideMissed(context: ConfirmContext): Promise<void> {
   const { cards, client, log, signal } = context;
   for (const card of cards.all()) {
@@ -53,7 +55,7 @@ export async function decideMissed(context: ConfirmContext): Promise<void> {
   }
 }
 
-/** Any reaction to an overdue card ends it. */
+/** Carries out a decision; a card that is overdue is ended instead. */
 async function decideInTime(
   context: ConfirmContext,
   card: PendingCard,
@@ -63,7 +65,7 @@ async function decideInTime(
   else if (choice !== undefined) await decide(context, card, { approved: choice === 'approve' });
 }
 
-/** Needs Manage Messages, and is never possible in a direct message. Without it the reaction stays, without effect. */
+/** Removes a reaction. Without the permission Manage Messages, and in direct messages, it stays without effect. */
 async function removeReaction({ client, log }: ConfirmContext, reaction: Reaction, userId: string): Promise<void> {
   const channel = reaction.message.channel;
   if (client.user === null || channel.isDMBased()) return;
@@ -73,7 +75,7 @@ async function removeReaction({ client, log }: ConfirmContext, reaction: Reactio
   });
 }
 
-/** The same rules as for reactions; but Discord requires an answer to every click, so other members get an explanation. */
+/** Handles a card's buttons under the same rules as reactions. Discord requires an answer to every click, so other members get an explanation. */
 export async function onButton(
   context: ConfirmContext,
   interaction: ComponentInteraction,
@@ -108,7 +110,7 @@ function aboutText(card: PendingCard | undefined): string {
 const FIELD = 'reason';
 export const LONGEST_REASON = 300;
 
-/** Asks for the reason, which is passed on to the model. 4 is a text input, 2 a paragraph. */
+/** The form for a reason, which the model gets. Type 4 is a text input, style 2 a paragraph. */
 function reasonForm(customId: string): APIModalInteractionResponseCallbackData {
   const field = { type: 4, custom_id: FIELD, label: t('Why not? The model is told.'), style: 2 } as const;
   return {
@@ -118,7 +120,7 @@ function reasonForm(customId: string): APIModalInteractionResponseCallbackData {
   };
 }
 
-/** The reason was submitted: the call is denied, unless it was decided meanwhile. */
+/** Handles the form: the call is denied, unless it was decided meanwhile. */
 export async function onReason(context: ConfirmContext, interaction: ComponentInteraction): Promise<void> {
   if (!interaction.isModalSubmit() || !interaction.isFromMessage()) return;
   const card = await openCard(context, interaction, interaction.message.id);
@@ -127,7 +129,7 @@ export async function onReason(context: ConfirmContext, interaction: ComponentIn
   await decideBy(context, interaction, card, { approved: false, ...(reason === '' ? {} : { reason }) });
 }
 
-/** A decision counts even if its acknowledgement gets lost. */
+/** Carries out a decision, which counts even if its acknowledgement is lost. */
 async function decideBy(
   context: ConfirmContext,
   interaction: ButtonInteraction | ModalSubmitInteraction,
@@ -140,7 +142,7 @@ async function decideBy(
   await decide(context, card, decision);
 }
 
-/** The member has chosen in the menu of a card which of its calls are left out: the card shows that, and 👍 runs the others. */
+/** Handles the menu of calls that are left out: the card shows the choice, and 👍 executes the others. */
 export async function onExclude(context: ConfirmContext, interaction: ComponentInteraction): Promise<void> {
   if (!interaction.isStringSelectMenu()) return;
   const card = await openCard(context, interaction, interaction.message.id);
@@ -148,7 +150,7 @@ export async function onExclude(context: ConfirmContext, interaction: ComponentI
   card.state = { ...card.state, excluded: new Set(interaction.values) };
   const { content, components } = card.draw(card.state);
   await context.records.change(card.callId, { content });
-  // Decided meanwhile: the card shows that instead.
+  // The card was decided meanwhile, and shows that instead.
   if (!context.cards.has(card)) {
     await interaction.deferUpdate();
     return;
@@ -158,7 +160,7 @@ export async function onExclude(context: ConfirmContext, interaction: ComponentI
   await shown;
 }
 
-/** Another choice on the page of arguments. */
+/** Handles another choice of arguments. */
 export async function onPatternMenu(
   context: ConfirmContext,
   interaction: ComponentInteraction,
@@ -169,7 +171,7 @@ export async function onPatternMenu(
   if (card !== undefined) await changePatternScreen(context, interaction, card);
 }
 
-/** The displayed pattern is allowed, and this call is the first. */
+/** Allows the displayed pattern; this call is the first one. */
 export async function onAllowPattern(
   context: ConfirmContext,
   interaction: ComponentInteraction,
@@ -182,7 +184,7 @@ export async function onAllowPattern(
   if (card !== undefined && pattern !== undefined) await decide(context, card, { approved: true, pattern });
 }
 
-/** The card that the member may decide now; otherwise they get an explanation. */
+/** The card that the member may decide now; others get an explanation, and the result is `undefined`. */
 async function openCard(
   context: ConfirmContext,
   interaction: ComponentInteraction,
@@ -204,7 +206,7 @@ async function whisper(interaction: ComponentInteraction, content: string): Prom
   await interaction.reply({ content, flags: 'Ephemeral' });
 }
 
-/** Lets a member choose which arguments have to stay the same, and shows what that allows. */
+/** Shows which arguments have to stay the same, for the member to choose, and which calls that allows. */
 async function showPatternScreen(
   context: ConfirmContext,
   interaction: ButtonInteraction,
@@ -215,7 +217,7 @@ async function showPatternScreen(
   await interaction.reply({ ...patternScreen(context, card, fixed), flags: 'Ephemeral' });
 }
 
-/** Another choice of arguments: the page shows what it would allow. */
+/** Shows which calls another choice of arguments would allow. */
 async function changePatternScreen(
   context: ConfirmContext,
   interaction: StringSelectMenuInteraction,
@@ -224,7 +226,9 @@ async function changePatternScreen(
   await interaction.update(patternScreen(context, card, new Set(interaction.values)));
 }
 
-/** The displayed pattern, if it may be allowed; otherwise the page says so. The button contains the choice, so that an outdated page allows what it shows. */
+/**
+ * The displayed pattern, if it may be allowed; otherwise the page shows why not. The button contains the choice, so that an outdated page allows what it shows.
+ */
 async function acceptPattern(
   { log }: ConfirmContext,
   interaction: ButtonInteraction,
@@ -242,7 +246,7 @@ async function acceptPattern(
 
 type Rows = [APIActionRowComponent<APIStringSelectComponent>, APIActionRowComponent<APIButtonComponentWithCustomId>];
 
-/** In characters, as they are sent; Discord accepts 2,000, and other text is added. */
+/** Maximum number of characters of the description as it is sent. Discord accepts 2,000, and other text is added. */
 const LONGEST_WORDS = 1_700;
 /** Discord's limit for the description of an option. */
 const LONGEST_DESCRIPTION = 100;
@@ -301,23 +305,23 @@ function patternScreen(
   };
 }
 
-/** `undefined` when it does not fit in one message. */
+/** The description of the pattern; `undefined` when it does not fit in one message. */
 function shownWords(tool: string, pattern: Pattern): string | undefined {
   const words = briefPatternWords(tool, pattern, (text) => inert(text).length <= LONGEST_WORDS);
   return words === undefined ? undefined : inert(words);
 }
 
-/** Never half of a character. */
+/** Cuts a text, but never inside a surrogate pair. */
 function clip(text: string): string {
   return text.slice(0, LONGEST_DESCRIPTION).replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** One bit for each argument that stays the same, base 36, to fit in a custom id. */
+/** The fixed arguments as one bit each, in base 36, to fit in a custom id. */
 function maskOf(choices: readonly string[], fixed: ReadonlySet<string>): string {
   return choices.reduce((mask, name, index) => mask + (fixed.has(name) ? 2 ** index : 0), 0).toString(36);
 }
 
-/** The fixed arguments in a button's id. */
+/** The fixed arguments of a button's custom id. */
 function unmask(choices: readonly string[], mask: string): ReadonlySet<string> {
   const bits = Number.parseInt(mask, 36);
   return new Set(choices.filter((_, index) => Math.floor(bits / 2 ** index) % 2 === 1));

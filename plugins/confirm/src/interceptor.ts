@@ -15,15 +15,15 @@ import { answerOf, REASONS, sendAnswer } from './outcomes.js';
 import type { HeldCall } from './pending-cards.js';
 import { postCards } from './posting.js';
 
-/** Limit for one guild: some requesters never return, and their cards must not fill the memory. */
+/** Limit of pending cards for one guild: some requesters never return, and their cards must not fill the memory. */
 const MOST_WAITING = 1000;
 
-/** Holds calls until their requester has confirmed them. */
+/** Creates the interceptor that holds calls until their requester has confirmed them. */
 export function createInterceptor(context: ConfirmContext): Interceptor {
   const { cards, grants, log, policies, signal, guildSettings } = context;
   const posting = createKeyedMutex();
   const steps = new WeakMap<ToolStep, { held: HeldCall[]; posted: ReturnType<typeof postCards> }>();
-  /** Calls by member that will get a card, but have none yet. */
+  /** Number of calls by member whose card is not posted yet. */
   const coming = new Map<string, number>();
 
   return {
@@ -34,11 +34,11 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
       if (!needsConfirmation(call, rules)) return next();
       if (readsForTask(call, rules)) return readForTask(context, call, next);
       const allowance = await allowanceFor(call, rules, policies);
-      // An approval for a task does not allow others to see what it reads.
+      // A grant for a task does not allow others to see a private result.
       const approval = call.reading === 'private' ? undefined : await grants.covering(call, allowance);
       await call.hold();
       if (approval !== undefined) {
-        // Recorded as the member's decision: the host checks their rights once more before it runs.
+        // Recorded as the member's decision, so the host checks the member's rights once more before the call is executed.
         await call.approve(approval.byUserId);
         log.info('a call was let through by what was allowed for its task', {
           callId: call.id,
@@ -57,7 +57,7 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
     },
   };
 
-  /** Only overdue cards make room: a pending decision is never discarded. */
+  /** Ends overdue cards of the guild if there are too many; a pending decision is never discarded. */
   async function makeRoom({ actor }: ToolCall): Promise<void> {
     const there = cards.at(actor);
     if (there.size < MOST_WAITING) return;
@@ -65,7 +65,7 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
     await Promise.all(overdue.map((card) => expireCard(context, card, 'timedOut')));
   }
 
-  /** Counts a call that will get a card, or returns why it may not have one. */
+  /** Counts a call whose card will be posted, or returns why it may not have one. */
   function reserve({ actor }: ToolCall, { maxOpen }: Rules): string | undefined {
     const ahead = coming.get(actor.userId) ?? 0;
     const open = cards.of(actor.userId).reduce((sum, { requests }) => sum + requests.length, ahead);
@@ -93,7 +93,7 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
     }
   }
 
-  /** The first call of a step waits for the others, and posts one card for all of them. */
+  /** The first call of a step waits until its other calls have arrived, and posts one card for all of them. */
   async function postWithStep(heldCall: HeldCall, step: ToolStep) {
     const group = steps.get(step);
     if (group !== undefined) {
@@ -107,21 +107,21 @@ export function createInterceptor(context: ConfirmContext): Interceptor {
     return posted;
   }
 
-  /** Several calls may arrive at once; their cards are posted one after another. */
+  /** Posts the cards of a channel one after another. */
   function post(held: readonly [HeldCall, ...HeldCall[]]) {
     return posting.run(held[0].call.actor.channelId, () => postCards(context, held));
   }
 }
 
 /**
- * A task works while its member is away, and reading changes nothing. A decision is still needed for a call that admins or an agent's grant want confirmed, and
- * for one whose result not everyone in the task's channel may read, because the member chooses who gets it.
+ * Whether a call of a task needs no decision, because it only reads and its member is away. It needs one if admins or an agent's grant require it, or if not
+ * everyone in the task's channel may read the result, because the member chooses who gets it.
  */
 function readsForTask({ session, tool, policy, reading }: ToolCall, { readsInTasks }: Rules): boolean {
   return readsInTasks && session !== undefined && tool.risk === 'read' && policy === undefined && reading !== 'private';
 }
 
-/** Runs it; a result that turns out to be more private than the task's channel is sent to the member only. */
+/** Executes the call. A result that turns out to be more private than the task's channel is sent to the member only. */
 async function readForTask(
   context: ConfirmContext,
   call: ToolCall,
@@ -142,12 +142,12 @@ async function readForTask(
   return outcome;
 }
 
-/** A call of a task has a separate card, and so has one whose result may not be for all. */
+/** Whether a call shares a card with others. A call of a task has its own card, and so has one whose result may not be for all readers. */
 function isDecidedWithOthers({ session, reading }: ToolCall): boolean {
   return session === undefined && (reading === 'nothing' || reading === 'open');
 }
 
-/** The host and the guild decide this, never the call: its arguments do not matter. */
+/** Whether a call needs a confirmation. The host's policy and the guild's settings decide this; the arguments do not matter. */
 function needsConfirmation({ policy, tool }: ToolCall, { require }: Rules): boolean {
   if (policy === 'allow') return false;
   return policy === 'confirm' || require.includes(tool.risk);

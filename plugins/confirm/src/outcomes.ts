@@ -19,7 +19,7 @@ import type { ConfirmContext } from './context.js';
 import { choiceOf } from './controls.js';
 import { type Ending, ended, type Verdict } from './render.js';
 
-/** Why a call ended without a decision, for the model. */
+/** Why a call ended without a decision, in words for the model. */
 export const REASONS = {
   timedOut: 'nobody confirmed it in time, so it was not run',
   undelivered: 'the confirmation card could not be posted, so it was not run',
@@ -29,28 +29,28 @@ export const REASONS = {
   withdrawn: 'what it was part of was stopped before this was decided, so it was not run',
 } as const;
 
-/** Why a call that its member cancelled was not run, for the model. */
+/** Why a cancelled call was not executed, in words for the model. */
 const CANCELLED = 'the member cancelled it with 👎, so it was not run';
 const CANCELLED_BECAUSE = 'the member denied it, so it was not run. Their reason:';
 
-/** Why a call did not run that the member left out of a card whose other calls they confirmed. */
+/** Why a call was not executed that the member left out of a confirmed card. */
 export const LEFT_OUT = 'the member left it out when they confirmed the rest, so it was not run';
 
-/** @param why the member's own words */
+/** The outcome for the model. @param why the member's own words */
 export function cancellation(why: string | undefined): string {
   return why === undefined ? CANCELLED : `${CANCELLED_BECAUSE} “${visible(why)}”`;
 }
 
-/** Whether the member cancelled it; otherwise it was refused before it ran. */
+/** Whether the member cancelled the call; otherwise it was refused before it was executed. */
 function wasCancelled({ state, reason = '' }: Pick<LedgerEntry, 'state' | 'reason'>): boolean {
   return state === 'denied' && (reason === CANCELLED || reason === LEFT_OUT || reason.startsWith(CANCELLED_BECAUSE));
 }
 
-/** The answer to a call, and whether it is for its requester only. */
+/** The answer to a call, for all or for its requester only. */
 export interface Answer {
   readonly text: string;
   readonly audience?: 'requester' | undefined;
-  /** The program's own text, not a tool's result: for members, and not for models, which get the outcome of their call. */
+  /** Whether it is the program's own text: a notice for members. Models get the outcome of their call instead. */
   readonly notice?: true | undefined;
 }
 
@@ -62,7 +62,7 @@ export function answerOf(outcome: SettledOutcome): Answer {
   return { text: outcome.status === 'failed' ? outcome.error.message : outcome.reason, notice: true };
 }
 
-/** The same from the ledger, after a restart; `undefined` when the card itself shows everything. @param cancelled the tool's words for a cancellation */
+/** The answer from the ledger, after a restart; `undefined` when the card itself shows everything. @param cancelled the tool's words for a cancellation */
 export function answerFromLedger(row: LedgerEntry, cancelled: string | undefined): Answer | undefined {
   const { id: callId, state, text = '', reason = '', audience } = row;
   switch (state) {
@@ -82,7 +82,7 @@ export function answerFromLedger(row: LedgerEntry, cancelled: string | undefined
 /** The reasons without a decision that a card shows as its ending. */
 const REASONS_SHOWN = ['timedOut', 'withdrawn', 'undelivered'] as const;
 
-/** How a card ends according to the ledger only; without a row it is unknown whether the call ran, because the row is older than the card. */
+/** The ending of a card according to the ledger. Without an entry, it is unknown whether the call was executed, because the entry is older than the card. */
 export function endingFromLedger(row: LedgerEntry | undefined): Ending | undefined {
   if (row === undefined) return 'unknown';
   switch (row.state) {
@@ -97,7 +97,7 @@ export function endingFromLedger(row: LedgerEntry | undefined): Ending | undefin
   }
 }
 
-/** Members who are named in a card or an answer are not pinged by it. */
+/** Members who are named in a card or an answer are not pinged. */
 export const NO_PINGS = { parse: [], repliedUser: false } as const;
 
 const given = () => t('✓ Done. What it returned is in your direct messages.');
@@ -106,20 +106,20 @@ const notTaken = () =>
     '✓ Done, but what it returned is not for this channel, and you accept no direct messages from me. Allow them and ask again, or choose to have it posted here.',
   );
 
-/** A tool may answer with a whole document: more messages than this would displace the conversation. */
+/** Maximum number of messages for a result. A tool may return a whole document, which would displace the conversation. */
 const MOST_MESSAGES = 3;
 
 interface AnswerOptions {
   readonly callId: string;
   readonly userId: string;
-  /** The id of the card: after a long time, the answer says which card is meant. */
+  /** The id of the card, so that it is clear to which card a late answer belongs. */
   readonly replyTo?: string | undefined;
-  /** See `SendOnceOptions`: set where an earlier process may have sent it. */
+  /** See `SendOnceOptions`; set if an earlier process may have sent it. */
   readonly sentAfter?: string | undefined;
 }
 
 /**
- * Sends the answer to a call once, naming its member, as a reply to the card; a result for the member only is sent by direct message. A long text becomes
+ * Sends the answer to a call once, as a reply to the card that names its member; a result for the member only is sent as a direct message. A long text becomes
  * several messages, a very long one a file.
  */
 export async function sendAnswer(
@@ -136,7 +136,7 @@ export async function sendAnswer(
     await sendText(channel, parts, `confirm:${callId}`, { ...options, replyTo: reply });
   };
   if (channel.isDMBased()) return post(text);
-  // Several members may have requested the same thing; Discord's reply names only the bot, as the card's author.
+  // Names the member, because several may have requested the same, and Discord's reply names only the bot as the card's author.
   const foot = `\n${noticeLine(`-# for <@${userId}>`)}`;
   if (audience === undefined) return post(text, foot);
   return post((await sendPrivately()) ? given() : notTaken(), foot);
@@ -145,7 +145,7 @@ export async function sendAnswer(
   async function sendPrivately(): Promise<boolean> {
     try {
       const direct = await client.users.createDM(userId);
-      // A separate key: Discord treats a nonce as the same message in any channel.
+      // Another key, because Discord treats a nonce as the same message in any channel.
       await sendText(direct, textMessages(text, { limits }), `confirm:${callId}:alone`, options);
       return true;
     } catch (error) {
@@ -170,7 +170,7 @@ export function endCard(
   return editCard(client, card, { content: ended(card.content, ending, verdict), components: [] });
 }
 
-/** Edits a card. A deleted one needs no change. */
+/** Edits a card. A deleted card needs no edit. */
 export async function editCard(
   client: Client,
   { channelId, messageId }: PostedCard,
@@ -181,7 +181,7 @@ export async function editCard(
     await unlessUnreachable(channel.messages.edit(messageId, { ...change, allowedMentions: NO_PINGS }));
 }
 
-/** The member's reaction to a card, as Discord has it, for when its event may have been missed. 👎 takes precedence over 👍. */
+/** The member's reaction to a card as Discord has it, in case its event was missed. 👎 takes precedence over 👍. */
 export async function fetchReaction(
   channel: SendableChannels | undefined,
   messageId: string,
@@ -191,7 +191,7 @@ export async function fetchReaction(
   return unlessUnreachable(
     (async () => {
       const message = await channel.messages.fetch({ message: messageId, force: true });
-      // Users are listed by id, from the one after `after` on.
+      // Discord lists users by id, after the given one.
       const after = idBefore(userId);
       for (const choice of ['refuse', 'approve'] as const) {
         const reactions = message.reactions.cache.filter(({ emoji }) => choiceOf(emoji) === choice);

@@ -6,11 +6,11 @@ import type { PendingCard } from './pending-cards.js';
 
 const card = z.object({ card: z.string() });
 
-/** The member's own pending requests, decided under the same rules as by a reaction: only by the requester, once, in time. */
+/** Registers the page with a member's own pending requests. Decisions follow the rules of reactions: only by the requester, once, in time. */
 export function registerPage({ page }: Pick<Registrar, 'page'>, context: ConfirmContext): void {
   const { cards } = context;
   const own = ({ userId, guildId }: Actor) => cards.of(userId).filter((one) => one.guildId === guildId);
-  /** @throws UserError when it is not theirs, or not pending any more */
+  /** @throws UserError when the card is another member's, or no longer pending */
   const decideAs = async (messageId: string, { userId }: Actor, decision: Decision): Promise<string> => {
     await cards.delivered(userId);
     const found = cards.on(messageId);

@@ -7,9 +7,9 @@ import type { Allowance } from './grants.js';
 export interface HeldCall {
   readonly call: ToolCall;
   readonly rules: Rules;
-  /** The grant that is offered in addition to this one call. */
+  /** The grants that are offered in addition to this one call. */
   readonly allowance: Allowance;
-  /** Runs the call, once it is approved. */
+  /** Executes the approved call. */
   run(): Promise<SettledOutcome>;
 }
 
@@ -19,36 +19,36 @@ export interface Request extends Omit<HeldCall, 'rules'> {
   resolve(outcome: SettledOutcome): void;
 }
 
-/** A card that was posted and waits for its requester. */
+/** A posted card that waits for its requester's decision. */
 export interface PendingCard {
-  /** The first call's id, which is the id of the card's record. */
+  /** The id of the first call, which is also that of the card's record. */
   readonly callId: string;
-  /** The only one who may decide. */
+  /** The requester, who alone may decide. */
   readonly userId: string;
   readonly guildId: string | null;
   readonly channelId: string;
   readonly messageId: string;
   /** The question, unescaped, for lists. */
   readonly sentence: string;
-  /** The content of its message in a given state. */
+  /** The content of the card's message in a given state. */
   draw(state: CardState): CardFace;
   state: CardState;
-  /** Resolves when the latest edit of its message is done, or has failed. */
+  /** Resolves when the latest edit of the message has ended, also after a failure. */
   drawn: Promise<unknown>;
-  /** Milliseconds since the epoch. It may be decided up to this time, inclusive. */
+  /** In ms since the Unix epoch. The card may be decided up to this time, inclusive. */
   readonly expiresAt: number;
-  /** Its calls, in the order in which they run; several when one step of the model requested them together. */
+  /** The calls in the order in which they are executed; several when one step of the model requested them together. */
   readonly requests: readonly [Request, ...Request[]];
 }
 
 type Location = Pick<PendingCard, 'guildId' | 'channelId'>;
 
-/** How many decided cards are remembered, to recognise a second reaction. */
+/** Number of decided cards that are kept, to recognise a second reaction. */
 const DECIDED_KEPT = 1000;
 
 const NONE: readonly PendingCard[] = [];
 
-/** The pending cards by message, requester and place; those being posted; and who decided the latest ones. */
+/** The pending cards by message, requester and place; the cards that are being posted; and who decided the latest ones. */
 export function createPendingCards() {
   const byMessage = new Map<string, PendingCard>();
   const byUser = new Map<string, Set<PendingCard>>();
@@ -72,7 +72,7 @@ export function createPendingCards() {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** Removes the card. `false` when it was removed before: only the caller that gets `true` decides or ends it. */
+    /** Removes a card. `false` when it was removed before: only the caller that gets `true` may decide or end it. */
     take(card: PendingCard): boolean {
       if (!byMessage.delete(card.messageId)) return false;
       removeFrom(byUser, card.userId, card);
@@ -82,7 +82,7 @@ export function createPendingCards() {
     },
     has: ({ messageId }: PendingCard): boolean => byMessage.has(messageId),
     on: (messageId: string): PendingCard | undefined => byMessage.get(messageId),
-    /** A copy: the set may change during the iteration. */
+    /** The member's cards, as a copy, because the set may change during the iteration. */
     of(userId: string): readonly PendingCard[] {
       const theirs = byUser.get(userId);
       return theirs === undefined ? NONE : [...theirs];
@@ -95,9 +95,9 @@ export function createPendingCards() {
       const [oldest] = deciders.keys();
       if (deciders.size > DECIDED_KEPT && oldest !== undefined) deciders.delete(oldest);
     },
-    /** The user who decided that card; `undefined` when it is undecided, or was decided long ago. */
+    /** The user who decided a card; `undefined` for an undecided card, or one that was decided long ago. */
     deciderOf: (messageId: string): string | undefined => deciders.get(messageId),
-    /** Records that a card is being posted: the event of a reaction to it may arrive before the response that confirms the card. */
+    /** Records that a card is being posted, because the event of a reaction may arrive before the response that confirms the card. */
     async deliver<T>(userId: string, delivery: Promise<T>): Promise<T> {
       const entry = { userId, delivery };
       deliveries.add(entry);
@@ -107,7 +107,7 @@ export function createPendingCards() {
         deliveries.delete(entry);
       }
     },
-    /** Resolves when none of this user's cards is being posted; usually at once. */
+    /** A promise that resolves when none of this user's cards is being posted; `undefined` if none is. */
     delivered(userId: string): Promise<unknown> | undefined {
       if (deliveries.size === 0) return undefined;
       const theirs = [...deliveries].filter((entry) => entry.userId === userId);
@@ -134,8 +134,8 @@ function removeFrom<Card>(lists: Map<string, Set<Card>>, key: string, card: Card
 
 export const collections = {
   /**
-   * By call id. Written before the card is posted, deleted when the member was shown the outcome: records that exist at a start are unfinished work. The state
-   * of the call, and its result, is in the host's ledger.
+   * Records by call id. Written before the card is posted, deleted when the member was shown the outcome: records that exist at a start are unfinished work.
+   * The state and the result of the call are in the host's ledger.
    */
   cards: {
     scope: 'global',
@@ -146,16 +146,16 @@ export const collections = {
       guildId: z.string().nullable(),
       channelId: z.string(),
       content: z.string(),
-      /** The channel's latest message before the card, to find a card whose delivery was not confirmed. */
+      /** The channel's latest message before the card, for finding a card whose delivery was not confirmed. */
       after: z.string(),
       /** Absent until Discord has confirmed the message. */
       messageId: z.string().optional(),
-      /** Milliseconds since the epoch; absent until the message is confirmed. */
+      /** In ms since the Unix epoch; absent until the message is confirmed. */
       expiresAt: z.number().optional(),
-      /** The question, and the text when the member cancels it. */
+      /** The question of the card, and its text for a cancellation. */
       sentence: z.string().optional(),
       cancelled: z.string().optional(),
-      /** Further calls on the same card, in the order in which they run. */
+      /** Further calls on the same card, in the order in which they are executed. */
       also: z.array(z.object({ callId: z.string(), sentence: z.string(), cancelled: z.string() })).default([]),
     }),
   },
@@ -174,7 +174,7 @@ export function createCardRecords({ cards }: Collections<typeof collections>) {
       try {
         await cards.of(callId).update((record) => Object.assign(record, change));
       } catch (error) {
-        // Decided meanwhile: then there is nothing left to keep.
+        // The card was decided meanwhile, so its record is not needed.
         if (!(error instanceof CinnabarError && error.code === 'CINNABAR_DOCUMENT_MISSING')) throw error;
       }
     },
@@ -185,17 +185,17 @@ export function createCardRecords({ cards }: Collections<typeof collections>) {
 
 export type CardRecords = ReturnType<typeof createCardRecords>;
 
-/** Above this the oldest waits for the next start. */
+/** Beyond this number, the oldest update waits for the next start. */
 const MOST_KEPT = 1_000;
 
 /**
- * Updates that members still have to see. A call's record stays until its update is done, so that the next process finds unfinished ones; until then it is
- * retried with every `flush`.
+ * Retries edits and answers that Discord has not accepted. A call's record stays until its update is done, so that the next process finds unfinished ones;
+ * until then every `flush` tries it again.
  */
 export function createOutbox({ log, signal }: { readonly log: Logger; readonly signal: AbortSignal }) {
   const kept = new Map<string, () => Promise<void>>();
 
-  /** Keeps the work for the next `flush`. */
+  /** Schedules the work for the next `flush`. */
   function later(callId: string, work: () => Promise<void>): void {
     kept.delete(callId);
     kept.set(callId, work);
@@ -203,7 +203,7 @@ export function createOutbox({ log, signal }: { readonly log: Logger; readonly s
     if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
   }
 
-  /** Does the work now. Never rejects: failed work is kept, and a later one for the same call replaces it. */
+  /** Does the work now. Never rejects: failed work is retried, and newer work for the same call replaces it. */
   async function put(callId: string, work: () => Promise<void>): Promise<void> {
     kept.delete(callId);
     try {
@@ -217,7 +217,7 @@ export function createOutbox({ log, signal }: { readonly log: Logger; readonly s
   return {
     put,
     later,
-    /** Tries once more what has failed, one after another. */
+    /** Tries failed work again, one after another. */
     async flush(): Promise<void> {
       for (const [callId, work] of [...kept]) {
         if (signal.aborted) return;
@@ -229,7 +229,7 @@ export function createOutbox({ log, signal }: { readonly log: Logger; readonly s
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
-/** The call as it stands on a card, and the promise of its outcome. */
+/** A call for a card, and the promise of its outcome. */
 export function requestOf({ call, run, allowance }: HeldCall): { request: Request; settled: Promise<SettledOutcome> } {
   let resolve: Request['resolve'] = () => undefined;
   const settled = new Promise<SettledOutcome>((onSettled) => {

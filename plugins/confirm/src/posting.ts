@@ -37,8 +37,8 @@ const NOTE =
 const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
 /**
- * Posts the cards of a member's held calls in one channel: one for all that fit on it. When a card cannot be posted completely, its calls do not run. Resolves
- * with an outcome for each call.
+ * Posts the cards of a member's held calls in one channel, as few as can show all of them. When a card cannot be posted completely, its calls are not executed.
+ * Resolves with an outcome for each call.
  */
 export async function postCards(context: ConfirmContext, held: HeldCalls): Promise<ReadonlyMap<string, Outcome>> {
   const [{ call, rules }] = held;
@@ -82,7 +82,7 @@ async function postCard(
     const lacking = missingPermission(error);
     if (lacking !== undefined) return held.map((heldCall) => refused(heldCall.call, 'ask', lacking));
     context.log.error('a confirmation card could not be posted', { callId: call.id, error });
-    // It may be in the channel nevertheless.
+    // The card may be in the channel nevertheless.
     context.outbox.later(call.id, () => resolveCard(context, call.id));
     return held.map((heldCall) => expired(heldCall.call, REASONS.undelivered));
   }
@@ -90,9 +90,9 @@ async function postCard(
 }
 
 /**
- * Posts the card and adds it to the pending ones. It is recorded before it is posted, so that after a crash there is either nothing in the channel or a record
- * to find it by. Its time starts when Discord has confirmed it. Without a confirmation the record stays: the card may exist nevertheless, and is searched for
- * later. A refusal by Discord is certain.
+ * Posts the card and adds it to the pending ones. It is recorded before, so that after a crash there is either nothing in the channel or a record by which the
+ * card is found. Its time starts when Discord has confirmed it. Without a confirmation the record stays, because the card may exist, and is searched for later.
+ * A refusal by Discord is final.
  */
 async function deliver(
   { cards, records, clock, signal }: ConfirmContext,
@@ -130,7 +130,7 @@ async function deliver(
 }
 
 /**
- * Adds 👍, then 👎. When Discord refuses although the permissions exist, the card gets buttons instead and says so. The card waits for a decision in any case,
+ * Adds 👍, then 👎. When Discord refuses although the permissions exist, the card gets buttons instead, with a note. The card waits for a decision in any case,
  * since the member can add reactions themselves. Never rejects.
  */
 async function addReactions(
@@ -144,12 +144,12 @@ async function addReactions(
       await retryDiscord(clock, () => channel.messages.react(messageId, emoji), { signal });
   } catch (error) {
     log.warn('reactions could not be added to a card', { callId, error });
-    // An outcome may be waiting to be shown, and must not be replaced.
+    // Only for a pending card; otherwise this could replace the update with its outcome.
     if (cards.has(card)) await outbox.put(callId, offerButtons);
   }
 
   async function offerButtons(): Promise<void> {
-    // Decided, timed out or deleted meanwhile: then they are not needed any more.
+    // The card was decided, timed out or was deleted meanwhile, and needs no reactions.
     if (!cards.has(card)) return;
     card.state = { ...card.state, reactionsRefused: true };
     const { content, components } = card.draw(card.state);
@@ -165,7 +165,7 @@ type Place =
   | { readonly channel: SendableChannels; missing(...wanted: readonly PermissionsString[]): PermissionsString[] }
   | { readonly blockedBy: PermissionsString };
 
-/** In a direct message no permission is ever missing. */
+/** The channel of a card. In a direct message no permission is ever missing. */
 async function findPlaceFor(client: Client, channelId: string): Promise<Place> {
   const channel = await findSendable(client, channelId);
   if (channel === undefined) return { blockedBy: 'ViewChannel' };
@@ -176,7 +176,7 @@ async function findPlaceFor(client: Client, channelId: string): Promise<Place> {
   return blockedBy === undefined ? { channel, missing } : { blockedBy };
 }
 
-/** The missing permission according to Discord's refusal; the cache may be out of date. */
+/** The missing permission according to Discord's refusal, since the cache may be out of date. */
 function missingPermission(error: unknown): PermissionsString | undefined {
   const code = isRefusal(error) ? error.code : undefined;
   const { MissingAccess, MissingPermissions, UnknownChannel } = RESTJSONErrorCodes;

@@ -20,7 +20,7 @@ interface CallOnCard {
 
 const IN_PROGRESS: ReadonlySet<LedgerEntry['state']> = new Set(['proposed', 'pending', 'approved', 'executing']);
 
-/** Every card of an earlier run, one after another. Updates that Discord does not accept yet are left to the outbox. */
+/** Updates every card of an earlier run, one after another. Updates that Discord does not accept yet are left to the outbox. */
 export async function recoverCards(context: ConfirmContext): Promise<void> {
   const { cards, records, outbox, client, signal } = context;
   const left: (readonly [callId: string, record: CardRecord])[] = [];
@@ -36,7 +36,7 @@ export async function recoverCards(context: ConfirmContext): Promise<void> {
 }
 
 /**
- * One card of this run whose call has ended without it, if it is recorded: posts the answer unless that was posted before, and edits the card.
+ * Updates a card of this run whose call has ended without it, if it is recorded: posts the answer unless it was posted before, and edits the card.
  * @throws Discord's error
  */
 export async function resolveCard(context: ConfirmContext, callId: string): Promise<void> {
@@ -45,7 +45,7 @@ export async function resolveCard(context: ConfirmContext, callId: string): Prom
   }
 }
 
-/** @param otherwise how a call ends when the ledger does not say it; found out from the member's reaction when absent */
+/** @param otherwise the ending of calls that the ledger does not have; by default found out from the member's reaction */
 async function resolveRecord(
   context: ConfirmContext,
   callId: string,
@@ -58,7 +58,7 @@ async function resolveRecord(
   for (const one of [{ callId, sentence, cancelled }, ...also]) {
     calls.push({ ...one, row: await ledger.get(one.callId) });
   }
-  // Pending in this process: the waiting call ends it.
+  // The call is pending in this process, which ends it.
   if (calls.some(({ row }) => row !== undefined && IN_PROGRESS.has(row.state))) return;
   const channel = await findSendable(context.client, record.channelId);
   if (channel !== undefined) {
@@ -86,7 +86,7 @@ async function showEnding(
   }
   for (const { callId, ...answer } of answersTo(calls, endings)) {
     const options = { callId, userId, replyTo: messageId, sentAfter: messageId };
-    // When it cannot be posted any more, the card itself still shows it.
+    // If the answer cannot be posted any more, the card still shows the ending.
     await unlessUnreachable(sendAnswer(context, channel, answer, options));
   }
   const [ending = 'over', ...others] = endings;
@@ -104,14 +104,11 @@ async function endingAfterRestart(
   if (row?.decidedBy !== undefined) return 'pressed';
   const choice = await fetchReaction(channel, messageId, userId);
   if (choice !== undefined) return choice === 'approve' ? 'pressed' : 'cancelled';
-  // Interrupted, however late it is by now: while the bot is away no member can decide.
+  // Not timed out, even if it is late by now: while the bot is away, no member can decide.
   return 'restarted';
 }
 
-/**
- * The answers to the calls of a card that an earlier process left; none when the card itself shows everything. Of several calls with different outcomes each is
- * named.
- */
+/** The answers to the calls of a card that an earlier process left; none if the card itself shows everything. If the outcomes differ, each call is named. */
 function answersTo(
   calls: readonly CallOnCard[],
   endings: readonly Ending[],
@@ -131,10 +128,10 @@ function answersTo(
   return [...(lines.length === 0 ? [] : [{ callId: first.callId, text: lines.join('\n') }]), ...alone];
 }
 
-/** How far back the history is searched for a card that was never confirmed. */
+/** Number of messages that are searched for a card that was never confirmed. */
 const LOOKED_THROUGH = 100;
 
-/** A card without a confirmation: the bot's own message with exactly this text, since then, that is no other card. */
+/** Finds a card whose delivery was not confirmed: the bot's own message with exactly this text, since then, that is no other card. */
 async function findCard(
   { cards, records, client }: ConfirmContext,
   channel: SendableChannels,

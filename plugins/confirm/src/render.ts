@@ -9,7 +9,7 @@ const STYLES: Readonly<Record<Style, (sheet: Sheet) => string>> = {
 
 /** Discord's limit for a message, in UTF-16 units. */
 const MESSAGE_LIMIT = 2000;
-/** Lengths to which texts are cut, step by step, until the card fits. */
+/** Lengths to which texts are cut, one after another, until the card fits. */
 const CUTS = [400, 150, 50, 15];
 
 const ARGUMENTS_FILE = 'arguments.json';
@@ -21,8 +21,8 @@ export interface Drawing {
 }
 
 /**
- * Renders the card of a call. It always fits in a message, also with its ending; text that does not fit is in an attached file in full.
- * @param notes lines that explain the card itself, such as a missing permission
+ * Renders the card of a call. It always fits in a message, also with its ending; text that does not fit is complete in an attached file.
+ * @param notes lines about the card itself, such as a missing permission
  */
 export function drawCard(
   style: Style,
@@ -30,7 +30,7 @@ export function drawCard(
   input: Readonly<Record<string, unknown>>,
   notes: readonly string[] = [],
 ): Drawing {
-  // A text longer than a message can never fit: cutting it here saves rendering it.
+  // A text longer than a message never fits, so it is cut before it is rendered.
   const whole = STYLES[style]({ card, longest: MESSAGE_LIMIT, notes });
   if (fits(whole)) return { content: whole, file: undefined };
   const file = { name: ARGUMENTS_FILE, json: jsonOf(input) };
@@ -46,12 +46,12 @@ export function drawCard(
   return { content: STYLES[style]({ card: bare, longest: 15, notes: withNote }), file };
 }
 
-/** Whether a card fits in a message, however it ends. */
+/** Whether a card fits in a message with any ending. */
 function fits(content: string): boolean {
   return longestEnded(content) <= MESSAGE_LIMIT;
 }
 
-/** Readable JSON without hidden characters: invisible ones are written as `\uXXXX`, which means the same. */
+/** Readable JSON in which hidden characters are written as `\uXXXX`, which means the same. */
 function jsonOf(input: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(input, null, 2).replace(
     /(?!\n)[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu,
@@ -59,7 +59,7 @@ function jsonOf(input: Readonly<Record<string, unknown>>): string {
   );
 }
 
-/** "Simple & Clean". */
+/** The style "Simple & Clean". */
 function plainCard({ card, longest, notes }: Sheet): string {
   const fields = card.fields
     .filter(({ said }) => !said)
@@ -112,12 +112,12 @@ function terminalCard({ card, longest, notes }: Sheet): string {
     .join('\n');
 }
 
-/** Underscores inside a word are no markup: PARTY_MANAGER stays as it is. */
+/** A name in plain text: underscores inside a word are no markup, so PARTY_MANAGER needs no escape. */
 function identifier(name: string): string {
   return /^[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*$/.test(name) ? name : inert(name);
 }
 
-/** The input of a style: a call's card, the maximum length of a text, and lines that explain the card itself. */
+/** The input of a style: a call's card, the maximum length of a text, and lines about the card itself. */
 interface Sheet {
   readonly card: CallCard;
   /** In characters, for the sentence and for each value. */
@@ -125,12 +125,12 @@ interface Sheet {
   readonly notes: readonly string[];
 }
 
-/** Calls on one card, in the order in which they run. */
+/** Calls on one card, in the order in which they are executed. */
 interface Together {
   readonly cards: readonly CallCard[];
   /** Indexes of those that the member leaves out. */
   readonly excluded: ReadonlySet<number>;
-  /** Lines that explain the card itself. */
+  /** Lines about the card itself. */
   readonly notes: readonly string[];
 }
 
@@ -139,7 +139,7 @@ export function drawTogether(style: Style, together: Together): string {
   return LISTS[style](together);
 }
 
-/** Whether one card can show all of them in full, whichever are left out. */
+/** Whether one card can show all calls in full, whichever are left out. */
 export function fitsTogether(style: Style, { cards, notes }: Pick<Together, 'cards' | 'notes'>): boolean {
   return fits(drawTogether(style, { cards, notes, excluded: new Set(cards.keys()) }));
 }
@@ -190,12 +190,12 @@ function textOf(what: string, fields: string, separator: string): string {
 function proseFields({ fields }: CallCard, isSentence: boolean): string {
   return fields
     .filter(({ said }) => !(isSentence && said))
-    .map(({ label, value }) => `${inert(label)}: ${inert(onOneLine(proseOf(value)))}`)
+    .map(({ label, value }) => `${inert(label)}: ${inert(quotedWithSeparators(proseOf(value)))}`)
     .join('; ');
 }
 
-/** No value may look like another argument. */
-function onOneLine(prose: string): string {
+/** Quotes a value that contains separators, so that it cannot look like another argument. */
+function quotedWithSeparators(prose: string): string {
   return /[;:]/.test(prose) ? JSON.stringify(prose) : prose;
 }
 
@@ -252,7 +252,7 @@ const endingLines = (): Readonly<Record<Ending, string>> => ({
   ),
 });
 
-/** For these the call ran, or may have run: the card stays readable. */
+/** The call was or may have been executed: the card stays readable. */
 const RAN: ReadonlySet<Ending> = new Set<Ending>(['done', 'failed', 'unknown', 'partly']);
 
 /** Whether the card with this ending also says who decided it. */
@@ -264,13 +264,13 @@ export const lineOf = (ending: Ending): string => endingLines()[ending];
 export interface Verdict {
   readonly approved: boolean;
   readonly userId: string;
-  /** Milliseconds since the epoch; unknown after a restart. */
+  /** In ms since the Unix epoch; unknown after a restart. */
   readonly at?: number;
 }
 
 /**
- * The card with its ending below it; struck through line by line when nothing ran. It loses its buttons, by which models' contexts recognise a card, so it is
- * marked as a notice.
+ * The card with its ending below it; struck through line by line when no call was executed. It is marked as a notice, because it loses the buttons by which
+ * models' contexts recognise a card.
  */
 export function ended(content: string, ending: Ending, verdict?: Verdict): string {
   const decided = verdict === undefined ? [] : [verdictLine(verdict)];
@@ -315,7 +315,7 @@ export function inert(text: string): string {
 /** The only markup that stays: it notifies no one, and each client shows the channel's name only to those who may see it. */
 const CHANNEL_MENTION = /(<#\d{17,20}>)/;
 
-/** Cuts between characters, and says how long the text is. */
+/** Cuts a text, never inside a surrogate pair, and says how long it is. */
 export function shorten(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const characters = [...text];
@@ -336,7 +336,7 @@ function proseOf(value: unknown): string {
   return value.map((item) => (plain ? String(item) : literalOf(item))).join(', ');
 }
 
-/** Whether the item can be listed without quotes and still be distinguished from its neighbours. */
+/** Whether an item can be listed without quotes and still be distinguished from its neighbours. */
 function isOneWordOfAList(item: string): boolean {
   return item.trim() === item && item !== '' && item !== t('None') && !item.includes(',');
 }

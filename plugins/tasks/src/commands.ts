@@ -18,7 +18,7 @@ import { readableTasks } from './tasks.js';
 const LISTED = 15;
 const SHOWN_PROMPT = 80;
 
-/** The commands `task <goal>`, whose first word can also be an act on a task (`stop`, `pause`, …), and `tasks`. */
+/** Registers the commands `task <goal>`, whose first word can also be an act on a task (`stop`, `pause`, …), and `tasks`. */
 export function registerCommands({ command }: Pick<Registrar, 'command'>, context: TaskContext, tasks: Tasks): void {
   command({
     name: 'task',
@@ -36,7 +36,7 @@ export function registerCommands({ command }: Pick<Registrar, 'command'>, contex
     examples: ['task Collect the five best-liked memes of this week', 'task stop'],
     async run(ctx, { what }) {
       const words = subcommandOf(what);
-      if (words?.kind === 'continue') return ctx.reply(await goOn(tasks, ctx, words.text));
+      if (words?.kind === 'continue') return ctx.reply(await continueEnded(tasks, ctx, words.text));
       if (words !== undefined) return ctx.reply(await act(context, tasks, ctx, words));
       const messageId = ctx.message === null ? {} : { messageId: ctx.message.id };
       const task = await tasks.start({ prompt: what, actor: ctx.actor, origin: 'command', ...messageId });
@@ -74,8 +74,8 @@ async function act(
   }
 }
 
-/** Continues a finished task: the named one, the one of this thread, or the member's newest here. */
-async function goOn(tasks: Tasks, { actor, message }: CommandContext, text: string): Promise<string> {
+/** Continues a finished task: the named one, otherwise that of this thread, otherwise the member's newest here. */
+async function continueEnded(tasks: Tasks, { actor, message }: CommandContext, text: string): Promise<string> {
   const [first = '', ...rest] = text.split(/\s+/);
   const all = await tasks.list({ guildId: actor.guildId });
   const named = /^[a-z0-9]{5,26}$/.test(first) ? all.filter(({ id }) => id.endsWith(first)) : [];
@@ -107,7 +107,7 @@ async function listOf(context: TaskContext, tasks: Tasks, ctx: CommandContext): 
   const { actor } = ctx;
   const own = await readableTasks(context, tasks, actor);
   if (own.length === 0) return t('There are no tasks here.');
-  // An answer to a message is visible to everyone in the channel.
+  // A reply is visible to everyone in the channel, so others' tasks are listed only if all of them may know.
   const isForAll = ({ channelId }: Actor) => context.provenance.mayTell([{ guildId: actor.guildId, channelId }], actor);
   const all = ctx.message === null ? own : own.filter((task) => isForAll(task.actor));
   const more = all.length > LISTED ? [t('… and {count} more', { count: all.length - LISTED })] : [];
@@ -128,7 +128,7 @@ function lineOf(task: TaskInfo): string {
 
 const ENDED = new Set(['completed', 'cancelled', 'error']);
 
-/** Chooses a task: by the end of its id; else the one whose thread this is, else the member's newest one here. @throws UserError */
+/** Chooses a task by the end of its id; otherwise that of this thread, otherwise the member's newest here. @throws UserError */
 async function chooseTask(tasks: Tasks, actor: Actor, label: string | undefined): Promise<TaskInfo> {
   const all = await tasks.list({ guildId: actor.guildId });
   if (label !== undefined) {
@@ -145,7 +145,7 @@ async function chooseTask(tasks: Tasks, actor: Actor, label: string | undefined)
   return chosen;
 }
 
-/** A finished task: the one of the actor's thread, else their newest in the channel, else their newest. */
+/** A finished task: that of the actor's thread, otherwise the actor's newest in the channel, otherwise the newest. */
 function chooseEnded(all: readonly TaskInfo[], { userId, channelId }: Actor): TaskInfo | undefined {
   const over = all.filter(({ status }) => ENDED.has(status));
   const inThread = over.find((task) => task.channelId === channelId && task.actor.channelId !== channelId);
@@ -153,7 +153,7 @@ function chooseEnded(all: readonly TaskInfo[], { userId, channelId }: Actor): Ta
   return inThread ?? own.find((task) => task.actor.channelId === channelId) ?? own[0];
 }
 
-/** The words after `task` that act on a task instead of starting one. */
+/** A command that acts on a task instead of starting one. */
 type Subcommand =
   | {
       readonly kind: 'stop' | 'pause' | 'resume' | 'approvals' | 'revoke';

@@ -110,11 +110,11 @@ export interface TaskContext extends BaseContext {
   readonly board: StatusBoard;
   /** Messages of tasks, for other surfaces. */
   readonly messages: ReturnType<typeof createMessages>;
-  /** Whether a model is connected that can work on tasks. */
+  /** Whether a model that can work on tasks is configured. */
   hasModel(): boolean;
   /** The bot's name in a guild. */
   selfName(guildId: string | null): string;
-  /** The model's name for the member. */
+  /** The member's name in the model's transcript. */
   nameOf(actor: Actor): Promise<string>;
 }
 
@@ -135,7 +135,7 @@ export function createTaskContext(parts: Omit<TaskContext, 'hasModel' | 'selfNam
   };
 }
 
-/** Thrown when a worker has to leave the task in its written state. */
+/** Thrown when a worker must stop without changing the stored task. */
 export class Interrupted extends Error {
   constructor() {
     super('the task was interrupted');
@@ -143,7 +143,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** Controls one worker of a task from outside; holds only what is needed while it runs. */
+/** Controls one worker of a task from outside. Contains only data that is needed while it runs. */
 export interface RunControl {
   /** Aborts when the task is stopped: both the model request and the running tool receive it. */
   readonly stopped: AbortSignal;
@@ -154,16 +154,16 @@ export interface RunControl {
   stop(): void;
   leave(): void;
   pause(): void;
-  /** Resolves at the next `wake`. Only one caller waits at a time. */
+  /** Resolves at the next `wake`. Supports one caller at a time. */
   woken(): Promise<void>;
   wake(): void;
-  /** The running tool calls by their ids, so that a stop can learn how they ended. */
+  /** The running tool calls by id, so that a stop can record their outcomes. */
   readonly inFlight: Map<string, Promise<Outcome>>;
-  /** The call that this worker began in the write of its step: it was never invoked before. */
+  /** The call that was begun in the write of its step, so that it was not invoked before. */
   begunNow: string | undefined;
-  /** When Discord was last asked whether the member is still in the guild. */
+  /** When Discord was last asked whether the member is still in the guild, in ms since the Unix epoch. */
   askedAt: number;
-  /** After a restart: search the channel for a message before sending it. */
+  /** Whether to search the channel for a message before it is sent; after a restart. */
   recognise: boolean;
 }
 

@@ -36,7 +36,7 @@ import { createSlots, createWatchdog, createWorkerPool, recover, WATCHDOG_MS } f
 import { isFinal, tasksCollection } from './task.js';
 import { createMessages, createTasks } from './tasks.js';
 
-/** A server that was unavailable when the plugin started may become available later. */
+/** Interval of taking over tasks, since a server that was unavailable at the start may become available later. */
 const TAKE_OVER_MS = 20_000;
 const PRUNE_MS = 3_600_000;
 
@@ -165,7 +165,7 @@ export default definePlugin({
     plugin.provide(Tasks, tasks);
 
     const takeOver = () => recover(context, workers, index);
-    // Before the client is ready, the guilds of this process are not known.
+    // The guilds of this process are known only when the client is ready.
     const whenReady = (task: () => unknown) => () => (client.isReady() ? task() : undefined);
     plugin.ready(takeOver);
     every(TAKE_OVER_MS, whenReady(takeOver));

@@ -175,7 +175,7 @@ export function registerPage({ page }: Pick<Registrar, 'page'>, context: TaskCon
   });
 }
 
-/** @throws UserError when this person has no such task */
+/** @throws UserError without such a task that the person may see */
 async function seen(context: TaskContext, tasks: Tasks, id: string, actor: Actor): Promise<TaskInfo> {
   const info = (await readableTasks(context, tasks, actor)).find((task) => task.id === id);
   if (info === undefined) throw new UserError(t('There is no such task.'));
@@ -232,7 +232,7 @@ const stopButton = ({ id }: TaskInfo): WebButton => ({
   input: { task: id },
 });
 
-/** The state of a task, with the actions that are possible now. */
+/** The state of a task, and the acts on it that are possible now. */
 function standing(info: TaskInfo): readonly WebBlock[] {
   const {
     id,
@@ -323,7 +323,7 @@ const questionBlocks = (
   },
 ];
 
-/** The steps of a task, for members who may see its details; empty for others. */
+/** The steps of a task if the person may see its details, otherwise none. */
 async function details(context: TaskContext, { id }: TaskInfo, actor: Actor): Promise<readonly WebBlock[]> {
   const task = await context.journal.find(id);
   if (task === undefined) return [];

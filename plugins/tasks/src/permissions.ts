@@ -2,11 +2,11 @@ import { type Access, type AccessPolicy, type Actor, CinnabarError, t, UserError
 import type { TaskContext } from './context.js';
 import type { Task } from './task.js';
 
-/** Members may have tasks where they may write. */
+/** Members may have tasks where they may send messages. */
 export const TASK_POLICY: AccessPolicy = { member: ['SendMessages'] };
 export const SUBJECT = { kind: 'command', name: 'task', plugin: 'tasks', policy: TASK_POLICY } as const;
 
-/** Acts on tasks; access checks use these names. */
+/** Acts on tasks, under their names in access checks. */
 export type Act =
   | 'answer its question'
   | 'continue it'

@@ -28,8 +28,8 @@ const BEGIN: ModelTool = {
 };
 
 /**
- * `tasks` makes a task of every message to the bot in its channels; with `tasks-auto`, the model's first answer decides whether it becomes one.
- * Neither waits for the task, so the channel's next turn is not delayed.
+ * Registers the responders. `tasks` makes a task of every message to the bot in its channels; with `tasks-auto`, the model's first answer decides whether a
+ * message becomes one. A turn ends when the task has started, so the channel's next turn is not delayed.
  */
 export function registerResponders(
   { responder }: Pick<Registrar, 'responder'>,
@@ -51,7 +51,7 @@ export function registerResponders(
 const PROMPT = (self: string) =>
   `You are ${self}, an assistant on Discord. Be brief. Never say that you will do something unless you call begin_task.`;
 
-/** The conversation before the message, as far as the member may read it. If it cannot be read, the model answers without it. */
+/** The conversation before the message, as far as the member may read it; empty if it cannot be read. */
 async function conversationOf({ contexts, log }: TaskContext, { actor, message, signal }: Turn) {
   try {
     return await conversationBefore(contexts, actor, message?.id, signal);
@@ -73,7 +73,7 @@ async function decide(context: TaskContext, tasks: Tasks, turn: Turn): Promise<v
   const self = selfName(turn.actor.guildId);
   const { id, displayName, username } = turn.user;
   const person = { id, displayName: turn.member?.displayName ?? displayName, username };
-  // Never the bot's own name, or the member's words would be attributed to the bot.
+  // The name differs from the bot's, to which the member's words would otherwise be attributed.
   const { lines, instructions } = await conversationOf(context, turn);
   const others = lines.filter(({ own }) => !own);
   const known = others.find(({ source }) => source.userIds?.includes(id) === true)?.speaker;
@@ -106,7 +106,7 @@ async function decide(context: TaskContext, tasks: Tasks, turn: Turn): Promise<v
   }
 }
 
-/** Starts the task that the model requests, or sends its answer. */
+/** Starts the task that the model's answer requests, otherwise sends the answer. */
 async function carryOut(
   tasks: Tasks,
   turn: Turn,

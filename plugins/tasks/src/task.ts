@@ -14,8 +14,8 @@ const text = z.string();
 const input = z.record(z.string(), z.unknown());
 
 /**
- * One call of the model. `open`: not begun. `begun`: written before it is carried out, so that after a crash it does not count as "not run".
- * `done`: `result` is what the model reads.
+ * One call of the model. `open`: not begun. `begun`: written before its execution, so that after a crash it does not count as "not run". `done`: `result` is
+ * what the model reads.
  */
 const call = z.object({
   id: text,
@@ -24,37 +24,37 @@ const call = z.object({
   /** Why the arguments could not be read. */
   unreadable: text.exactOptional(),
   state: z.enum(['open', 'begun', 'done']),
-  /** From 1; for the host, the next attempt is a separate call. */
+  /** Counts from 1; the host treats each attempt as a separate call. */
   attempt: z.number().int(),
-  /** Until when its request for approval waits, in ms since 1970; also across restarts. */
+  /** When its request for approval ends, in ms since the Unix epoch; stays the same after a restart. */
   decideBy: z.number().exactOptional(),
-  /** For `wait`: until when it waits, in ms since 1970. */
+  /** When a `wait` ends, in ms since the Unix epoch. */
   wakeAt: z.number().exactOptional(),
-  /** `held`: not run, because its response also asked the user. `told`: one of the task's own controls. */
+  /** `held`: not executed, because its response also asked the user. `told`: one of the task's own controls. */
   outcome: z.enum(['done', 'failed', 'denied', 'expired', 'unknown', 'told', 'held']).exactOptional(),
   result: text.exactOptional(),
-  /** The sources of the result: only people who may read all of them may see it. */
+  /** The sources of the result, which only people who may read all of them may see. */
   sources: z.array(toolSource).exactOptional(),
 });
 export type Call = z.output<typeof call>;
 
-/** The model's latest response and its progress. */
+/** The model's latest response, and how far it was executed. */
 const step = z.object({
   n: z.number().int(),
   text,
-  /** The messages that carry `text`; absent until it has been sent. */
+  /** The messages with `text`; absent until it was sent. */
   textIds: z.array(text).exactOptional(),
   calls: z.array(call),
 });
 export type Step = z.output<typeof step>;
 
-/** A message that a person has sent to the task while it works. */
+/** A message of a person to the task. */
 const words = z.object({ userId: text, name: text, text, sources: z.array(toolSource) });
 export type MemberMessage = z.output<typeof words>;
 
-/** The conversation as it was known when the task began. */
+/** The conversation when the task began. */
 const background = z.object({
-  /** The server's instructions to the bot, from its configuration. */
+  /** The instructions of the server's configuration. */
   instructions: text.exactOptional(),
   /** Oldest first: the messages, then the message that was replied to, and attachments. */
   lines: z.array(z.object({ speaker: text, text, sources: z.array(toolSource) })),
@@ -69,29 +69,29 @@ const entry = z.discriminatedUnion('kind', [
 ]);
 export type Entry = z.output<typeof entry>;
 
-/** The summary of a compacted step; with its sources. */
+/** The summary of a compacted step, with its sources if there are any. */
 const line = z.union([text, z.object({ text, sources: z.array(toolSource) })]);
 export type Line = z.output<typeof line>;
 
 const question = z.object({
   text,
   choices: z.array(text),
-  /** Its messages; absent until it has been sent. */
+  /** The question's messages; absent until it was sent. */
   messageIds: z.array(text).exactOptional(),
   answer: z.object({ text, byUserId: text, at: z.number() }).exactOptional(),
 });
 export type Question = z.output<typeof question>;
 
 /**
- * `complete`: by itself. `limit`: a limit was reached. `stopped`: by a person. `breaker`: by the loop detector. `gone`: its member has lost the right to it.
+ * `complete`: by the model. `limit`: a limit was reached. `stopped`: by a person. `breaker`: by the loop detector. `gone`: its member has lost the right to it.
  */
 const ENDINGS = ['complete', 'limit', 'stopped', 'breaker', 'failed', 'gone'] as const;
 const ending = z.object({
   kind: z.enum(ENDINGS),
-  /** Its results, or why it ended. */
+  /** The result, or why the task ended. */
   text,
   byUserId: text.exactOptional(),
-  /** The calls that were running, with their outcomes as far as they are known. */
+  /** The calls that were running at the end, with their outcomes if known. */
   halted: z.array(text),
   /** Whether the result has been posted. */
   told: z.boolean(),
@@ -106,7 +106,7 @@ const usage = z.object({
   cacheCreation1hTokens: z.number(),
 });
 
-/** All persistent data of a task: a worker continues from this alone. */
+/** All persistent data of a task, from which a worker can continue. */
 const taskSchema = z.object({
   id: text,
   actor: z.object({
@@ -115,43 +115,43 @@ const taskSchema = z.object({
     channelId: text,
     identity: text.exactOptional(),
   }),
-  /** The model's name for the member. */
+  /** The member's name in the model's transcript. */
   requester: text,
   origin: text,
   prompt: text,
-  /** The message that requested it. */
+  /** The message that requested the task. */
   messageId: text.exactOptional(),
   background: background.exactOptional(),
   status: z.enum(TASK_STATUSES),
   createdAt: z.number(),
-  /** When its status was last written: `workedMs` counts from then. */
+  /** When its status was last written, in ms since the Unix epoch: `workedMs` does not include the time since then. */
   changedAt: z.number(),
   endedAt: z.number().exactOptional(),
   workedMs: z.number(),
   /** The status message, and the channel or thread in which the task works. */
   statusId: text.exactOptional(),
   workId: text.exactOptional(),
-  /** Its latest message there: after a restart, its own messages are searched for after this one. */
+  /** The latest message in that channel: after a restart, the task's own messages are searched for after it. */
   lastId: text.exactOptional(),
-  /** Its latest messages: a reply to one of them is for the task. */
+  /** The task's latest messages: a reply to one of them is for the task. */
   saidIds: z.array(text).exactOptional(),
-  /** Messages of people to the task, for its next step. */
+  /** Messages of people to the task, which its next step reads. */
   inbox: z.array(words).exactOptional(),
-  /** Other members whose messages it has read: its tool calls need their rights, too. */
+  /** Other members whose messages the task has read: its tool calls need their rights, too. */
   alongside: z.array(text).exactOptional(),
-  /** Its usage when it was last continued after its end: its limits count from there. */
+  /** The usage at its latest continuation after an end: limits count from there. */
   continuedFrom: z
     .object({ steps: z.number(), workedMs: z.number(), tokens: z.number(), cost: z.number() })
     .exactOptional(),
-  /** How often it was continued after its end. */
+  /** Number of continuations after an end. */
   continued: z.number().int().exactOptional(),
   stepCount: z.number().int(),
   usage,
   cost: z.number().nullable(),
   warned: z.boolean(),
-  /** The model cannot be reached: since when, and how many requests have failed. */
+  /** Set while the model cannot be reached: since when, and the number of failed requests. */
   outage: z.object({ since: z.number(), failures: z.number().int(), told: z.boolean() }).exactOptional(),
-  /** Since when the current step waits for its member, and whether they have been reminded. */
+  /** Set while the current step waits for its member: since when, and whether they were reminded. */
   waitsSince: z.number().exactOptional(),
   reminded: z.boolean().exactOptional(),
   /** The compacted steps: one line each. */
@@ -161,8 +161,8 @@ const taskSchema = z.object({
   question: question.exactOptional(),
   unknowns: z.array(text),
   /**
-   * State of the loop detector: the latest call with its result and how often it repeated; steps without progress; calls and model requests that failed in a
-   * row; the latest calls with results, and texts, as hashes.
+   * State of the loop detector: the latest call with its result and number of repetitions; steps without progress; calls and model requests that failed in a
+   * row; hashes of the latest calls with results, and of texts.
    */
   circles: z.object({
     lastCall: text,
@@ -172,7 +172,7 @@ const taskSchema = z.object({
     failures: z.number(),
     seen: z.array(text).exactOptional(),
   }),
-  /** Calls as the button Details shows them. */
+  /** Calls for the button Details. */
   log: z.array(
     z.object({
       n: z.number(),
@@ -183,27 +183,27 @@ const taskSchema = z.object({
       sources: z.array(toolSource).exactOptional(),
     }),
   ),
-  /** It pauses as soon as the running tool has ended. */
+  /** Set while it is about to pause, when the running tool has ended. */
   pausing: z.boolean(),
-  /** Paused because the plugin was disabled in the guild: it resumes when the plugin is enabled again. */
+  /** Paused because the plugin was disabled in the guild; it resumes when the plugin is enabled again. */
   pausedByHost: z.boolean(),
   ending: ending.exactOptional(),
-  /** The run of the process that executes it. */
+  /** The id of the plugin's run that executes it. */
   lease: text.exactOptional(),
 });
 export type Task = z.output<typeof taskSchema>;
 
-/** Global, by task: one document, so that a transition is one write. `version` is the state's schema version. */
+/** A document for each task, so that a transition is one write. `version` is the version of the schema. */
 export const tasksCollection = { scope: 'global', version: 1, schema: taskSchema, personal: 'handled' } as const;
 
-/** Identifies something that is sent once between a start and an end: a task that was continued has another end. */
+/** A key of something that is sent once for each end: a continued task has another end. */
 export const keyOf = (task: Pick<Task, 'continued'>, what: string): string =>
   task.continued === undefined ? what : `${what}:${task.continued}`;
 
-/** The task's name for people. */
+/** The name of a task for people. */
 export const labelOf = ({ id }: Pick<Task, 'id'>): string => id.slice(-5);
 
-/** Every live task can be queued again: after a restart, and when it has waited for a person. */
+/** Transitions of every live task: it can be queued again after a restart, or after it has waited for a person. */
 const ALWAYS = ['queued', 'paused', 'cancelled', 'error'] as const;
 
 /**
@@ -226,11 +226,11 @@ export const TRANSITIONS: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = 
 
 export const isFinal = (status: TaskStatus): boolean => TRANSITIONS[status].length === 0;
 
-/** Keeping the status is always allowed: then other fields change. */
+/** Keeping the status is always allowed, for changes of other fields. */
 export const mayBecome = (from: TaskStatus, to: TaskStatus): boolean =>
   (from === to && !isFinal(from)) || TRANSITIONS[from].includes(to);
 
-/** In these statuses a task works; in the others it waits, and time is not counted. */
+/** Whether a task works in this status; in others it waits, and the time is not counted. */
 export const isWorking = (status: TaskStatus): boolean =>
   status === 'running' || status === 'thinking' || status === 'tool_executing';
 
@@ -275,7 +275,7 @@ export function newTask(
 
 const NO_CIRCLES: Task['circles'] = { lastCall: '', identical: 0, idle: 0, errors: 0, failures: 0 };
 
-/** Returns an ended task to its place with a new message of a member: its limits count from here, its steps keep counting. */
+/** Queues an ended task again with a new message of a member. Its limits count from here; the numbers of its steps continue. */
 export function continueTask(draft: Task, said: MemberMessage): void {
   const { stepCount, workedMs, usage, cost, ending } = draft;
   draft.continuedFrom = { steps: stepCount, workedMs, tokens: tokensOf(usage), cost: cost ?? 0 };
@@ -289,7 +289,7 @@ export function continueTask(draft: Task, said: MemberMessage): void {
   delete draft.outage;
 }
 
-/** The messages since the last step are delivered; earlier repetitions no longer count as a loop. */
+/** Moves the waiting messages to the entries that the model reads, and resets the loop detector. */
 export function readInbox(draft: Task): void {
   for (const words of draft.inbox ?? []) addMemberMessage(draft, words);
   draft.circles = { ...NO_CIRCLES };
@@ -302,13 +302,13 @@ function addMemberMessage(draft: Task, words: MemberMessage): void {
   draft.alongside = [...new Set([...(draft.alongside ?? []), words.userId])];
 }
 
-/** A link to its status message. */
+/** A link to the task's status message. */
 export function linkTo({ actor, statusId }: Pick<Task, 'actor' | 'statusId'>): string | undefined {
   if (statusId === undefined) return undefined;
   return `https://discord.com/channels/${actor.guildId ?? '@me'}/${actor.channelId}/${statusId}`;
 }
 
-/** The member whom a message in the task's thread pings. In a direct message every message notifies. */
+/** The member whom messages in the task's thread ping. Direct messages notify without a ping. */
 export function pingedIn({ actor }: Pick<Task, 'actor'>, { notify }: Pick<Rules, 'notify'>): string | undefined {
   return notify === 'thread' && actor.guildId !== null ? actor.userId : undefined;
 }

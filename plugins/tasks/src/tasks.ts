@@ -19,11 +19,11 @@ import { continueTask, isFinal, labelOf, linkTo, type MemberMessage, newTask, ty
 
 const LONGEST_PROMPT = 4_000;
 const over = () => t('This task is over. `task continue` goes on with it.');
-/** Messages that are kept for a task until its next step. */
+/** Number of messages that are kept for a task until its next step. */
 const MOST_WORDS = 50;
 
 interface Opening {
-  /** @throws UserError or CINNABAR_ACCESS_DENIED when the actor may not have another task. */
+  /** @throws UserError or CINNABAR_ACCESS_DENIED if the actor may not have another task */
   assertMayOpen(actor: Actor): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
     };
   };
   const say = async (id: string, words: TaskWords, by: Actor): Promise<TaskInfo> => {
-    // Messages influence what is done with the member's rights, as an answer does.
+    // Like an answer, a message influences what is done with the member's rights.
     await open(id, by, 'say anything to it', 'answerTier');
     const said = await wordsBy(words, by);
     await unlessOver(
@@ -113,7 +113,7 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
       try {
         await languages.speak(actor, () => prepareThread(context, task, false));
       } catch (error) {
-        // Stopped immediately after it became visible.
+        // A member stopped the task as soon as it was visible.
         if (error instanceof Superseded) return info(await known(task.id));
         await journal.remove(task.id);
         if (error instanceof UserError) throw error;
@@ -193,7 +193,6 @@ export function createTasks(context: TaskContext, workers: WorkerPool): Tasks & 
   };
 }
 
-/** A task for other surfaces. @param place its place in the queue for a slot, from 1 */
 /** The tasks in the actor's place that they may know of: their own, and those that were requested where they can read. */
 export async function readableTasks(
   { access }: Pick<TaskContext, 'access'>,
@@ -208,6 +207,7 @@ export async function readableTasks(
   return listed.filter((task) => task.actor.userId === userId || readable.get(task.actor.channelId) === true);
 }
 
+/** A task for other surfaces. @param place its place in the queue for a slot, from 1 */
 function infoOf(task: Task, place: number | undefined): TaskInfo {
   const { id, actor, origin, status, prompt, stepCount, cost, createdAt, endedAt, workedMs, question, ending } = task;
   const asked = question !== undefined && question.answer === undefined && !isFinal(status) ? question : undefined;
@@ -233,7 +233,7 @@ function infoOf(task: Task, place: number | undefined): TaskInfo {
   };
 }
 
-/** The call that has begun and has not ended. */
+/** The name of the call that is executed now. */
 function currentToolOf({ step, status }: Task): string | undefined {
   if (status !== 'tool_executing' && status !== 'waiting_approval') return undefined;
   return step?.calls.find(({ state }) => state === 'begun')?.name;

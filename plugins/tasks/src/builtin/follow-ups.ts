@@ -32,7 +32,7 @@ const cancelInput = z.object({ id: z.string().min(1).max(64).describe('As list_f
 
 const LOOK_FOR_DUE_MS = 15_000;
 
-/** Follow-ups are tasks that begin later: the tools that plan, list and cancel them, and the job that starts them. */
+/** Registers follow-ups, which are tasks that begin later: the tools that plan, list and cancel them, and the job that starts them. */
 export function registerFollowUps(
   { tool, every, ready }: Pick<Registrar, 'tool' | 'every' | 'ready'>,
   context: TaskContext,
@@ -43,7 +43,7 @@ export function registerFollowUps(
   tool(listTool(store));
   tool(cancelTool(store));
   ready(store.divide);
-  // Before the client is ready, the guilds of this process are not known.
+  // The guilds of this process are known only when the client is ready.
   every(LOOK_FOR_DUE_MS, () => (context.client.isReady() ? startDue(context, tasks, store) : undefined));
 }
 
@@ -92,7 +92,7 @@ function listTool(store: FollowUpStore): ToolDefinition<z.ZodObject, readonly Fo
           ? t('Nothing is planned.')
           : planned.map(({ id, dueAt, goal }) => `${id}: ${new Date(dueAt).toISOString()}: ${goal}`).join('\n'),
     },
-    // Follow-ups of one server are not listed in another.
+    // In a server, only follow-ups of that server are listed.
     run: async (_, { actor }) =>
       (await store.of(actor).get()).planned.filter(({ guildId }) => guildId === actor.guildId),
   };
@@ -124,9 +124,9 @@ const followUp = z.object({
   goal: z.string(),
   guildId: z.string().nullable(),
   channelId: z.string(),
-  /** Milliseconds since 1970. */
+  /** In ms since the Unix epoch. */
   dueAt: z.number(),
-  /** Set while its task is being started: after a crash, the start may or may not have happened. */
+  /** Set before its task is started, so that after a crash it is known that the task may exist. */
   starting: z.boolean().default(false),
 });
 
@@ -140,7 +140,7 @@ export const followUpCollections = {
 } as const;
 
 type FollowUp = z.output<typeof followUp>;
-/** The member who planned a follow-up, and the guild. */
+/** The member who planned a follow-up, and the guild; `null`: in a direct message. */
 type Planner = Pick<Actor, 'userId' | 'guildId'>;
 type FollowUpStore = ReturnType<typeof createFollowUpStore>;
 
@@ -177,7 +177,7 @@ export function createFollowUpStore({ followUps, guildFollowUps }: Collections<t
 
 const MOST_PER_MEMBER = 10;
 
-/** @throws UserError when there are too many already */
+/** @throws UserError when there are too many */
 async function planFollowUp(store: FollowUpStore, actor: Actor, planned: FollowUp): Promise<void> {
   await store.of(actor).update((draft) => {
     if (draft.planned.length >= MOST_PER_MEMBER) {
@@ -189,7 +189,7 @@ async function planFollowUp(store: FollowUpStore, actor: Actor, planned: FollowU
   });
 }
 
-/** `undefined` when there is none of that id. */
+/** Resolves with the removed follow-up; `undefined` without one of that id. */
 async function dropFollowUp(store: FollowUpStore, planner: Planner, id: string): Promise<FollowUp | undefined> {
   let dropped: FollowUp | undefined;
   await store.of(planner).update((draft) => {
@@ -241,7 +241,7 @@ async function startOne(
   await dropFollowUp(store, actor, one.id);
 }
 
-/** Tells the member why their follow-up does not start, if the bot can write there. */
+/** Notifies the member that a follow-up does not start, if the bot can write there. */
 async function reportFailure(client: Client, { userId, channelId }: Actor, reason: string | undefined): Promise<void> {
   const channel = await client.channels.fetch(channelId).catch(() => null);
   if (channel?.isSendable() !== true) return;

@@ -4,10 +4,10 @@ import type { WebReader } from './web/reader.js';
 
 const MOST_BYTES = 2 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
-/** Ports that web servers use besides those of http and https. */
+/** Common ports of web servers besides those of http and https. */
 const PORTS = [8080, 8443];
 
-/** `fetch_url` and `calculate`, for every responder. The library that reads pages is loaded with the first page. */
+/** Registers `fetch_url` and `calculate` for every responder. The library that reads pages is loaded with the first page. */
 export function registerBuiltinTools(
   { tool, defer }: Pick<Registrar, 'tool' | 'defer'>,
   clock: Clock,
@@ -67,7 +67,7 @@ export function fetchUrlTool(reader: Pick<WebReader, 'read'>): ToolDefinition<ty
       action: 'Read a web page',
       success: (_, { url, text, from, total }) => {
         const end = from + text.length;
-        // Comes before the page's text, which could end in an imitation of it.
+        // Before the page's text, which could end with an imitation of this line.
         const head =
           end < total
             ? t('Text of {url}, by whoever wrote that page ({count} characters more: go on with from: {end}):', {
@@ -140,7 +140,7 @@ const calculation = z.object({
   expression: z.string().regex(EXPRESSION, { error: expressionHint }).describe('Such as (12.5 * 3) ^ 2 / sqrt(7)'),
 });
 
-/** `calculate`: arithmetic, so that a model does not have to guess. */
+/** `calculate`: arithmetic, in which models make mistakes. */
 const calculateTool: ToolDefinition<typeof calculation, number> = {
   name: 'calculate',
   description:

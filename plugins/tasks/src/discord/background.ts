@@ -13,9 +13,9 @@ import type { TaskContext } from '../context.js';
 import type { Background } from '../task.js';
 import { textOf } from './incoming-messages.js';
 
-/** Enough messages to know what "that" refers to; the task can read more with its tools. */
+/** Number of messages before the request, so that the model understands what "that" refers to; the task can read more with its tools. */
 const MESSAGES = 30;
-/** In characters, per message. */
+/** Maximum number of characters of a message. */
 const LONGEST_LINE = 1_500;
 
 /** The latest messages of a conversation before a message, as far as the chat would read them for this member. */
@@ -32,7 +32,7 @@ export function conversationBefore(
   );
 }
 
-/** The conversation in which the task was requested, as far as its member may read it. If it cannot be read, the task begins without it. */
+/** The conversation in which the task was requested, as far as its member may read it. Empty if it cannot be read. */
 export async function backgroundOf(
   context: TaskContext,
   { actor, messageId }: Pick<TaskRequest, 'actor' | 'messageId'>,
@@ -52,7 +52,7 @@ export async function backgroundOf(
   return { ...(instructions === undefined ? {} : { instructions }), lines: [...known, ...asked] };
 }
 
-/** The message that was replied to, and the attachments of it and of the requesting message. */
+/** Lines for the message that was replied to, and for the attachments of both messages. */
 async function requestLines(
   { client, access }: TaskContext,
   actor: Actor,

@@ -23,13 +23,13 @@ interface Meaning {
   readonly as: 'answer' | 'words' | 'stop' | 'continue';
 }
 
-/** Finds the task that a message is for. Runs for every message, so it makes no request. */
+/** Finds the task that a message is for. Makes no request, because it runs for every message. */
 export interface TaskIndex {
   add(task: Task): void;
   meaningOf(message: Message): Meaning | undefined;
 }
 
-/** Known messages of tasks; a reply to an older one goes to the chat. */
+/** Number of known messages of tasks. A reply to an older one is not recognised, and goes to the channel's responder. */
 const MOST_MESSAGES = 20_000;
 const STOP = /^(?:please\s+)?(?:stop|halt|abort|cancel)(?:\s+(?:it|this|please|now))*[.!\s]*$/i;
 
@@ -66,7 +66,7 @@ export function createTaskIndex(journal: Journal): TaskIndex {
     if (replied === undefined) return undefined;
     const task = live(replied.id);
     if (task !== undefined) return toLive(task, message, referred);
-    // It has ended. A message in its thread may be for other people; a reply is not.
+    // The task has ended. Messages in its thread may be for other people; a reply is not.
     return replied.userId === author.id ? { taskId: replied.id, as: 'continue' } : undefined;
   };
 
@@ -75,7 +75,10 @@ export function createTaskIndex(journal: Journal): TaskIndex {
     return task === undefined || isFinal(task.status) ? undefined : task;
   };
 
-  /** In a conversation that the task shares: a "stop" goes to the latest of the member's tasks that works there, other messages to the one that asked last. */
+  /**
+   * The task of the author for which a message in a shared conversation is: for "stop", the latest that works there; otherwise the latest with an open
+   * question.
+   */
   const addressedIn = ({ channel, channelId, author, content }: Message): Task | undefined => {
     if (!channel.isDMBased() && !channel.isThread()) return undefined;
     const isStop = STOP.test(content);
@@ -103,11 +106,11 @@ function isByPerson({ author, webhookId, content, attachments, type }: Message):
 }
 
 const LONGEST_ANSWER = 2_000;
-/** Discord's limits for the title of a form, and for the words in an empty field. */
+/** Discord's limits for the title of a form and the placeholder of a field. */
 const LONGEST_TITLE = 45;
 const LONGEST_PLACEHOLDER = 100;
 
-/** The buttons of a question: its choices, and one that opens a form. A member who may not answer is refused before they type. */
+/** The buttons of a question: its choices, and one that opens a form. A member who may not answer is refused before the form opens. */
 export function answerButtons(context: TaskContext, tasks: Tasks, form: ComponentHandle): ComponentDefinition['run'] {
   return async (interaction, [action = '', id = '', index = '']) => {
     if (!interaction.isButton()) return;
@@ -142,7 +145,7 @@ export function answerButtons(context: TaskContext, tasks: Tasks, form: Componen
   };
 }
 
-/** The form that opens with `Answer…`. */
+/** Handles the form of the button `Answer…`. */
 export function answerForm(tasks: Tasks): ComponentDefinition['run'] {
   return async (interaction, [id = '']) => {
     if (!interaction.isModalSubmit()) return;
@@ -151,7 +154,7 @@ export function answerForm(tasks: Tasks): ComponentDefinition['run'] {
   };
 }
 
-/** Handles a message for a task, and acknowledges it. A message of a member who may not do that is ignored: it is just conversation. */
+/** Handles and acknowledges a message for a task. A message of a member who may not act on the task is ignored, because it is ordinary conversation. */
 export async function handleMessage(
   { journal, log }: TaskContext,
   tasks: Tasks,
@@ -180,7 +183,7 @@ export async function handleMessage(
     if (choices.length === 0) return void (await tasks.answer(taskId, words.text, by));
     const choice = chosenBy(content, choices);
     if (choice !== undefined) return void (await tasks.answer(taskId, choice, by));
-    // "One moment" is not one of the choices: the task reads it, and the question stays open.
+    // The text is not one of the choices, such as "one moment": the task reads it, and the question stays open.
     await hear();
     const listed = choices.map((one) => plainText(visible(one))).join(' · ');
     await message.reply({

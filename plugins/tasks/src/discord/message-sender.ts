@@ -27,14 +27,14 @@ export interface OutgoingMessage {
   readonly key: string;
   readonly kind: TaskMessage['kind'];
   readonly text: string;
-  /** For a question: the choices. */
+  /** The choices of a question. */
   readonly choices?: readonly string[];
   /** The member who is pinged. */
   readonly mention?: string | undefined;
 }
 
 interface SendOptions {
-  /** A previous run may have sent it: then search for it first, and do not send it again. */
+  /** Whether a previous run may have sent it; then it is searched for first. */
   readonly recognise: boolean;
   readonly signal: AbortSignal;
 }
@@ -43,9 +43,9 @@ interface SendOptions {
 type NoticeKind = 'ended' | 'question' | 'approval';
 
 const MESSAGE_LIMIT = 2_000;
-/** Below the question of an answered message. */
+/** Length of the answer that is shown below its question, in characters. */
 const SHOWN_ANSWER = 150;
-/** For a result, at the place where the task was started. */
+/** Length of a result at the place where the task was started, in characters. */
 const SHOWN_RESULT = 1_500;
 
 function noticeText(kind: NoticeKind, task: string): string {
@@ -57,7 +57,7 @@ function noticeText(kind: NoticeKind, task: string): string {
   return texts[kind];
 }
 
-/** How a task ended, at the place where it was started. */
+/** The report of how a task ended, for the place where it was started. */
 function reportText({ kind, text }: Ending, task: string, member: string): string {
   const values = { task, member, text };
   const texts: Readonly<Record<Ending['kind'], string>> = {
@@ -71,7 +71,7 @@ function reportText({ kind, text }: Ending, task: string, member: string): strin
   return texts[kind];
 }
 
-/** Sends the messages of tasks, with the task's badge on each, and the notices to their members. Only the members that a message names are pinged. */
+/** Sends the messages of tasks, each with the task's badge, and notices to their members. Pings only the members that a message names. */
 export function createSpeaker({ client, clock, log, components, signal: stopped }: BaseContext) {
   const send = async (task: Task, key: string, parts: readonly TextPart[], options: SendOptions, mention?: string) => {
     try {
@@ -99,7 +99,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
     }
   };
 
-  /** For members who do not accept direct messages and were not pinged by the messages in the task's thread. */
+  /** Pings a member who accepts no direct messages, and whom no message in the task's thread has pinged. */
   const pingInThread = async ({ id, actor, workId }: Task, key: string, kind: NoticeKind): Promise<void> => {
     try {
       const channel = await findSendable(client, workId ?? actor.channelId);
@@ -113,7 +113,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
   };
 
   return {
-    /** Resolves with the ids of the messages. @throws UserError when the bot can no longer write there; Interrupted */
+    /** Resolves with the ids of the sent messages. @throws UserError when the bot can no longer write there; Interrupted */
     say(task: Task, message: OutgoingMessage, options: SendOptions): Promise<string[]> {
       const isReplied = message.kind === 'question' && isInChannel(client, task);
       const hint = isReplied ? ` · ${t('answer with a button, or as a reply to this')}` : '';
@@ -155,8 +155,8 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
       if (task.question?.answer === undefined) await edit(task, task.question?.messageIds?.at(-1), undefined);
     },
     /**
-     * Sends a direct message if the server's settings say so, or pings the member in the thread if they do not accept any. Never rejects. @param key identifies
-     * the notice within the task
+     * Sends a direct message if the server's settings say so, or pings the member in the thread if they accept none. Never rejects.
+     * @param key identifies the notice within the task
      */
     async notify(task: Task, { notify }: Pick<Rules, 'notify'>, key: string, kind: NoticeKind): Promise<void> {
       const { actor, id } = task;
@@ -174,8 +174,8 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
       }
     },
     /**
-     * For a task that another responder started: posts how it ended, so that the responder reads it in the channel. Never rejects.
-     * @param recognise a previous run may have sent it
+     * Posts the result of a task that another responder started in that responder's channel, where it reads the result. Never rejects.
+     * @param recognise whether a previous run may have sent it
      */
     async reportBack(task: Task, recognise: boolean): Promise<void> {
       const { actor, id, origin, ending, workId, requester } = task;
@@ -198,7 +198,7 @@ export function createSpeaker({ client, clock, log, components, signal: stopped 
 
 export type Speaker = ReturnType<typeof createSpeaker>;
 
-/** As Discord messages: long text in several messages or a file, the mention on the first, the badge and the buttons on the last. */
+/** The Discord messages of a text: several for a long one, or a file; the mention is in the first, badge and buttons are in the last. */
 function partsOf(task: Task, message: OutgoingMessage, components: TaskComponents, hint = ''): readonly TextPart[] {
   const { text, kind, choices = [], mention } = message;
   const ping = mention === undefined ? '' : `<@${mention}> `;
@@ -206,7 +206,7 @@ function partsOf(task: Task, message: OutgoingMessage, components: TaskComponent
     head: kind === 'question' ? `❓ ${ping}` : ping,
     foot: `\n${badge(task, task.stepCount, hint)}`,
   });
-  // A warning comes from the host, not from the task's model.
+  // A warning is a notice, because it comes from the host and not from the task's model.
   const marked = kind === 'warning' ? contents.map((one) => ({ ...one, content: asNotice(one.content) })) : contents;
   return marked.map((part, index) => ({
     ...part,
@@ -216,7 +216,7 @@ function partsOf(task: Task, message: OutgoingMessage, components: TaskComponent
   }));
 }
 
-/** In a server's channel only replies count as answers. */
+/** Whether the task works in a channel of a server, in which only replies count as answers. */
 function isInChannel(client: Client, { workId, actor }: Task): boolean {
   const channel = client.channels.cache.get(workId ?? actor.channelId);
   return channel !== undefined && !channel.isDMBased() && !channel.isThread();
@@ -228,8 +228,8 @@ const LOOKED_THROUGH = 50;
 const THREAD_NAME = 90;
 
 /**
- * Posts a task's status message and opens the thread below it; where threads are impossible, the task works in the channel. After a crash, messages are found
- * by the task's name in them. @throws UserError when the bot may not write there
+ * Posts a task's status message, and creates its thread; where threads are impossible, the task works in the channel. After a crash, messages of the task are
+ * found by its name in them. @throws UserError when the bot may not write there
  */
 export async function prepareThread(context: BaseContext, task: Task, recognise: boolean): Promise<Task> {
   if (task.workId !== undefined) return task;
@@ -291,7 +291,7 @@ async function threadFor(
     const message = await channel.messages.fetch(statusId);
     const name = `${task.prompt.replaceAll(/\s+/g, ' ').trim().slice(0, THREAD_NAME)} · ${labelOf(task)}`;
     const thread = message.thread ?? (await message.startThread({ name }));
-    // Members of a thread see it in their list, and are notified of messages in it.
+    // Members of a thread see it in their list and are notified of its messages.
     await thread.members.add(task.actor.userId).catch((error: unknown) => {
       log.info('a member could not be added to the thread of their task', { taskId: task.id, error });
     });

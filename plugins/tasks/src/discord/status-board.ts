@@ -21,14 +21,14 @@ import { redactForPeople } from '../prompt/redaction.js';
 import { isFinal, type Task } from '../task.js';
 import { detailsOf, statusText } from './wording.js';
 
-/** At most one edit of a message in this time, so that a busy task does not exhaust Discord's rate limit. */
+/** Minimum time between two edits of a message, so that a busy task does not exhaust Discord's rate limit. */
 const LEAST_BETWEEN_MS = 1_000;
-/** With many tasks, each is updated less often: Discord's limits apply to all requests of the bot, and answers to members go first. */
+/** Time added for each task: Discord's limits apply to all requests of the bot, of which answers to members are more important. */
 const SHARE_MS = 100;
 
 interface Shown {
   latest: Task;
-  /** The last text that was shown; an edit that changes nothing is skipped. */
+  /** The last shown text, so that an edit without a change is skipped. */
   content: string;
   editedAt: number;
   cancel: (() => void) | undefined;
@@ -48,7 +48,7 @@ export function createStatusBoard({ client, clock, languages, log, components, s
     const look = content + JSON.stringify(rows);
     if (statusId === undefined || look === one.content) return;
     one.editedAt = clock.now();
-    // After discord.js has retried several times: the next change is shown, this one is dropped.
+    // discord.js has retried several times. This change is skipped; the next one is shown.
     one.content = look;
     try {
       const channel = await findSendable(client, actor.channelId);
@@ -60,12 +60,12 @@ export function createStatusBoard({ client, clock, languages, log, components, s
   const flush = (one: Shown): void => {
     one.cancel = undefined;
     const told = one.waiting.splice(0);
-    // It is rendered, and compared, in the language of the task's member, independent of who caused the change.
+    // Rendered and compared in the language of the task's member, whoever caused the change.
     one.edit = languages.speak(one.latest.actor, async () => {
       await edit(one);
       one.edit = undefined;
       for (const tell of told) tell(true);
-      // It has changed again in the meantime.
+      // The task has changed during the edit.
       if (one.waiting.length > 0 || one.content !== lookOf(one)) schedule(one);
     });
   };
@@ -93,16 +93,16 @@ export function createStatusBoard({ client, clock, languages, log, components, s
   };
 
   return {
-    /** Shows the task's state now, or as soon as the rate limit allows. */
+    /** Shows the task's state as soon as the rate limit allows. */
     show(task: Task): void {
       if (task.statusId !== undefined && task.ending?.told !== true) schedule(take(task));
     },
-    /** Shows the final state, and forgets the task. Resolves when it is shown, with `false` when the board was closed before. */
+    /** Shows the final state, and removes the task from the board. Resolves when it is shown; with `false` when the board was closed before. */
     async finish(task: Task): Promise<boolean> {
       if (closed || task.statusId === undefined) return !closed;
       const one = take(task);
       const done = new Promise<boolean>((resolve) => one.waiting.push(resolve));
-      // A pending update is replaced by the final one.
+      // The final state replaces a pending update.
       one.cancel?.();
       one.cancel = undefined;
       schedule(one);
@@ -162,7 +162,7 @@ export function createComponents(control: ComponentHandle, reply: ComponentHandl
 export type TaskComponents = ReturnType<typeof createComponents>;
 
 /**
- * The buttons Stop, Pause, Resume and Details below a status message. The answer is sent once the change is written; the status message is updated separately.
+ * The buttons Stop, Pause, Resume and Details below a status message. Each is answered when the change is written; the status message is updated separately.
  */
 export function controlButtons(context: TaskContext, tasks: Tasks): ComponentDefinition['run'] {
   return async (interaction, [action = '', id = '']) => {
@@ -184,7 +184,7 @@ export function controlButtons(context: TaskContext, tasks: Tasks): ComponentDef
   };
 }
 
-/** The results of tools, without those that may not be shown to the member who clicked. */
+/** The tool results of a task that may be shown to the member who clicked. */
 async function details(context: TaskContext, interaction: ComponentInteraction, id: string) {
   const task = await context.journal.find(id);
   if (task === undefined) return whisper(interaction, t('Nothing is kept of this task any more.'));

@@ -68,7 +68,7 @@ export function promptLine({ prompt }: Pick<Task, 'prompt'>): string {
   return plainText(line.length <= SHOWN_PROMPT ? line : `${line.slice(0, SHOWN_PROMPT)}…`);
 }
 
-/** The name of a task at the beginning of a message; its label comes last. */
+/** The title of a task in a message; its label comes last. */
 const nameOf = (task: Task) => t('**Task {task}**', { task: labelOf(task) });
 
 /** @param place its place in the queue for a slot, from 1 */
@@ -91,11 +91,11 @@ export function statusText(task: Task, place: number | undefined): string {
   );
 }
 
-/** The line below every message of a task: it tells the steps, and the tasks of one channel, apart. */
+/** The line below every message of a task, which distinguishes its steps, and the tasks of one channel. */
 export const badge = (task: Pick<Task, 'id'>, n: number, hint = ''): string =>
   noticeLine(`-# ${t('step {step} · task {task}', { step: n, task: labelOf(task) })}${hint}`);
 
-/** The final text: when it is too long for messages, the outcome and the figures stay in the message. */
+/** The final text. If it is too long for messages, outcome and figures stay in the message, and the rest becomes a file. */
 export function endingText(
   task: Task,
   mention?: string,
@@ -117,7 +117,7 @@ export function endingText(
   ];
   const figuresLine = `-# ${figures(task)} · ${t('task {task}', { task: labelOf(task) })}`;
   const ended = `${endedWords(kind)}${mention === undefined ? '' : ` · <@${mention}>`}`;
-  // For other outcomes the host writes the text.
+  // For other outcomes, the host writes the text, so it is a notice.
   const foot = short ? noticeLine(figuresLine) : asNotice(figuresLine);
   return { head: `${noticeLine(ended)}\n`, text: lines.join('\n'), foot: `\n${foot}` };
 }
@@ -147,7 +147,7 @@ const SHORT = 140;
 
 type Line = Task['log'][number];
 
-/** How a call ended, or that it is not over. */
+/** The word for a call's outcome, or for a running call. */
 export function outcomeWord(outcome: string): string {
   const words: Readonly<Record<string, string>> = {
     done: t('done'),
@@ -182,7 +182,7 @@ function outcomeSign(outcome: string): string {
 
 /** The inputs and results of a task's tool calls: shortened, with the full text in a file if it is longer. */
 export function detailsOf(task: Task) {
-  // The text about the calls that the model reads stays in English.
+  // The text about calls is stored in English, for the model.
   const lines = [...task.log, ...runningCalls(task)].map((one) => ({ ...one, result: translated(one.result) }));
   const head = `${nameOf(task)} · ${figures(task)}`;
   if (lines.length === 0) return { content: `${head}\n${t('No tool has been called yet.')}` };
@@ -194,7 +194,7 @@ export function detailsOf(task: Task) {
   return { content, files: [{ name: `task-${labelOf(task)}.txt`, attachment: Buffer.from(full) }] };
 }
 
-/** The step that is not complete yet. */
+/** The calls of the current step. */
 export function runningCalls({ step }: Task): Line[] {
   return (step?.calls ?? []).map(({ name, input, outcome, result = '', state }) => ({
     n: step?.n ?? 0,

@@ -16,7 +16,7 @@ import { type MayShow, redactForPeople } from '../prompt/redaction.js';
 import type { WorkerPool } from '../running/worker-pool.js';
 import { type Call, isFinal, isWorking, mayBecome, type Task } from '../task.js';
 
-/** Thrown by a change that comes too late: the task has ended, was paused, or another run has taken it over. Nothing was written. */
+/** Thrown for a change that comes too late: the task has ended, was paused, or another run has claimed it. Nothing was written. */
 export class Superseded extends Error {
   constructor(from: TaskStatus, to: TaskStatus) {
     super(`a task that is ${from} cannot become ${to}`);
@@ -24,7 +24,7 @@ export class Superseded extends Error {
   }
 }
 
-/** Writes every transition before anything depends on it. @param run the id of this run of the plugin */
+/** Writes every transition of a task before its effects. @param run the id of this run of the plugin */
 export function createJournal({
   tasks,
   run,
@@ -56,7 +56,7 @@ export function createJournal({
   };
   const write = async (id: string, change: (draft: Task) => void) => keep(await tasks.of(id).update(change));
 
-  /** The working time so far is added at every write. */
+  /** Adds the working time since the last write. */
   const touch = (draft: Task) => {
     const now = clock.now();
     if (isWorking(draft.status)) draft.workedMs += Math.max(0, now - draft.changedAt);
@@ -67,9 +67,9 @@ export function createJournal({
     async add(task: Task): Promise<Task> {
       return keep(await tasks.of(task.id).set({ ...task, lease: run }));
     },
-    /** Tasks that this run executes, and ended ones whose result is not posted yet. */
+    /** Tasks that this run executes, and ended ones whose result was not posted yet. */
     live: (): readonly Task[] => [...live.values()],
-    /** One of those tasks, as it was last written. */
+    /** One of those tasks, in its last written state. */
     peek: (id: string): Task | undefined => live.get(id),
     find: async (id: string): Promise<Task | undefined> => live.get(id) ?? (await tasks.of(id).find()),
     /** Changes the task's status, together with other changes in one write. @throws Superseded */
@@ -89,7 +89,7 @@ export function createJournal({
         touch(draft);
         change(draft);
       }),
-    /** Queues a task again that has ended and whose result was posted, together with other changes in one write. @throws Superseded */
+    /** Queues an ended task whose result was posted, together with other changes in one write. @throws Superseded */
     reopen: (id: string, change: (draft: Task) => void): Promise<Task> =>
       write(id, (draft) => {
         if (!isFinal(draft.status) || draft.ending?.told !== true) throw new Superseded(draft.status, 'queued');
@@ -100,21 +100,21 @@ export function createJournal({
         delete draft.endedAt;
         delete draft.ending;
       }),
-    /** Changes a task that has ended, or does nothing: for facts that became known afterwards. */
+    /** Changes a task whatever its status and run, for facts that became known after its end. */
     amend: (id: string, change: (draft: Task) => void): Promise<Task> => write(id, change),
-    /** Takes the task over for this run; the previous run is over, since a server has one host at a time. `undefined` when its result was posted already. */
+    /** Claims the task for this run. The previous run has ended, since a server has one host at a time. `undefined` if its result was posted already. */
     async claim(id: string): Promise<Task | undefined> {
       let claimed = false;
       const task = await tasks.of(id).update((draft) => {
         claimed = !(isFinal(draft.status) && draft.ending?.told !== false);
         if (!claimed) return;
         draft.lease = run;
-        // Time in which no process worked on it is not counted.
+        // Time without a process is not counted as working time.
         draft.changedAt = clock.now();
       });
       return claimed ? keep(task) : undefined;
     },
-    /** Releases the task: another run may take it over. */
+    /** Removes the task from this process, so that another run may claim it. */
     release: (id: string): void => void live.delete(id),
     async remove(id: string): Promise<void> {
       live.delete(id);
@@ -133,7 +133,7 @@ export function createJournal({
 
 export type Journal = ReturnType<typeof createJournal>;
 
-/** Removes the oldest ended tasks beyond `keep`. */
+/** Deletes the oldest ended tasks beyond `keep`. */
 export async function pruneEnded(journal: Journal, keep: number): Promise<void> {
   const ended: Task[] = [];
   for await (const task of journal.all()) if (isFinal(task.status) && task.ending?.told !== false) ended.push(task);
@@ -141,7 +141,7 @@ export async function pruneEnded(journal: Journal, keep: number): Promise<void> 
   for (const { id } of ended.slice(keep)) await journal.remove(id);
 }
 
-/** A member's tasks. A running task is ended before it is deleted. */
+/** Export and deletion of a member's tasks. A running task is ended before it is deleted. */
 export function personalTasks(
   { client, journal, languages, provenance }: TaskContext,
   workers: WorkerPool,
@@ -170,7 +170,7 @@ export function personalTasks(
       await workers.published();
       for (const { id } of await theirs(userId)) await journal.remove(id);
       for await (const task of journal.all()) {
-        // A task of another process is changed by that process, once it has ended.
+        // The process that executes a task of others changes it, when it has ended.
         const isOurs = journal.peek(task.id) !== undefined || isFinal(task.status);
         const names = namesOf(client, task, userId);
         if (isOurs && (isIn(task, userId) || isMentionedIn(task, names)))
@@ -180,13 +180,13 @@ export function personalTasks(
   };
 }
 
-/** The name of a person in the conversation before a task: it replaces mentions of them. */
+/** The names of a person in the conversation before a task, which replace mentions of the person. */
 function namesOf(client: Client, { actor, background }: Task, userId: string): readonly string[] {
   const member = client.guilds.cache.get(actor.guildId ?? '')?.members.cache.get(userId);
   const known = [member?.displayName, client.users.cache.get(userId)?.displayName];
   const spoke = (background?.lines ?? []).filter(({ sources }) => isOf(sources, userId)).map(({ speaker }) => speaker);
   const names = [...spoke, ...known.map((name) => sanitizeName(name ?? ''))].filter((name) => name !== '');
-  // If one name begins with another, the longer one is matched first.
+  // The longest first, for names that begin with another one.
   return [...new Set(names)].sort((one, other) => other.length - one.length);
 }
 
@@ -203,7 +203,7 @@ const isMentionedIn = ({ background }: Task, names: readonly string[]): boolean 
 
 type Words = { result?: string; text?: string; name?: string; speaker?: string; sources?: Call['sources'] };
 
-/** The parts of other members' tasks that hold a person's words: results of tools, answers to questions, and the lines made of them. */
+/** The parts of other members' tasks that contain a person's text: results of tools, answers to questions, and lines made of them. */
 function* wordsIn({ entries, scratchpad, log, step, inbox, background }: Task): Iterable<Words> {
   for (const entry of entries) {
     if (entry.kind === 'step') yield* entry.calls;

@@ -11,7 +11,7 @@ import {
 import type { Rules } from '../context.js';
 import type { Call, Entry, Line, MemberMessage, Task } from '../task.js';
 
-/** The system prompt: the rules of agentic mode. The same in every step, so that providers can cache it. */
+/** The system prompt: the rules for working on a task. The same in every step, so that providers can cache it. */
 export function systemPrompt(
   self: string,
   { maxSteps, maxMinutes }: Pick<Rules, 'maxSteps' | 'maxMinutes'>,
@@ -45,21 +45,21 @@ export function systemPrompt(
   ].join('\n\n');
 }
 
-/** Sent after a response without a tool call: such a response does not end the task. */
+/** The answer to a response without a tool call, which does not end the task. */
 export const GO_ON =
   'Your message was shown. Go on with the task; call task_complete when it is done, or ask_user when you need something.';
 
-/** The speaker name that the loop uses towards the model. */
+/** The name of the loop in the prompt. */
 const LOOP = 'Task';
-/** Used instead when the bot itself has that name. */
+/** The loop's name if the bot itself is called `Task`. */
 const OTHER_LOOP = 'Runner';
 const CACHE: CacheControl = { type: 'ephemeral' };
-/** Breakpoints at the end and at the previous end: the prefix that was written to the cache there is read now. */
+/** Number of breakpoints: at the end, and at the previous end, up to which the provider's cache can be read. */
 const MARKS = 2;
 
 /**
- * The conversation that the model reads: the goal, the summary of compacted steps with everything that must not be lost, then the remaining steps.
- * Until it is compacted it grows only at its end, so the breakpoints at its end and at the previous one let providers read all of it from a cache.
+ * The conversation that the model reads: the goal, the summary of compacted steps with everything that must not be lost, then the remaining steps. Until steps
+ * are compacted it grows only at its end, so the breakpoints at its end and its previous end let providers read all of it from a cache.
  */
 export function messagesOf(
   task: Pick<Task, 'actor' | 'prompt' | 'requester' | 'scratchpad' | 'entries' | 'unknowns' | 'background'>,
@@ -91,13 +91,13 @@ function conversation({ background }: Pick<Task, 'background'>, loop: string): r
   return [textMessage(loop, [head, ...told].join('\n'))];
 }
 
-/** The member, under a name that differs from the bot's and the loop's. */
+/** The name of the member, which differs from the bot's and the loop's. */
 function requesterOf({ actor, requester }: Pick<Task, 'actor' | 'requester'>, others: readonly string[]): string {
   const person = { id: actor.userId, displayName: requester, username: `member ${actor.userId}` };
   return participantNames([person], others).get(actor.userId) ?? person.username;
 }
 
-/** The author of a message to the task: its member under their name in the task, others under their own. */
+/** The name of a message's author: for the member, the one in the task; for others, their own. */
 function speakerOf(
   { userId, name }: MemberMessage,
   task: Pick<Task, 'actor' | 'requester'>,
@@ -155,12 +155,12 @@ type Memory = Pick<Task, 'entries' | 'scratchpad'>;
 
 /** Approximate characters per token, for the languages that models are used in. */
 const CHARACTERS_PER_TOKEN = 4;
-/** The latest steps are kept whole, regardless of their size. */
+/** Number of latest steps that are never compacted. */
 const KEPT_STEPS = 2;
 const LINE_LENGTH = 300;
 const MOST_LINES = 200;
 const MOST_NOTES = 50;
-/** No other line begins with this. */
+/** The beginning of lines that `bounded` keeps; no other line begins with it. */
 const NOTE = 'Note: ';
 
 export function estimateTokens(entries: readonly Entry[]): number {
@@ -168,8 +168,8 @@ export function estimateTokens(entries: readonly Entry[]): number {
 }
 
 /**
- * Compacts the oldest steps to one line each, down to half of the limit, so that it happens rarely and the provider's cache lasts. The goal and the unknown
- * outcomes are not part of it: they are always given in full, as is the current step with its open question.
+ * Compacts the oldest steps to one line each until half of the limit is reached, so that it happens rarely and the provider's cache lasts. The goal, unknown
+ * outcomes and the current step with its open question are never compacted.
  */
 export function compact({ entries, scratchpad }: Memory, mostTokens: number): Memory {
   if (estimateTokens(entries) <= mostTokens) return { entries, scratchpad };
@@ -200,7 +200,7 @@ function linesOf(entry: Entry): readonly Line[] {
   return [...said, ...called];
 }
 
-/** Notes stay. Of the other lines, the first describe how the task began, and the latest matter most. */
+/** Limits the lines. Notes stay; of the others, the first ones describe how the task began, and the latest are most important. */
 function bounded(lines: readonly Line[]): Line[] {
   const isNote = (line: Line) => textOf(line).startsWith(NOTE);
   const [notes, others] = [lines.filter(isNote).slice(-MOST_NOTES), lines.filter((line) => !isNote(line))];

@@ -1,7 +1,7 @@
 import { translated } from '@cinnabar/sdk';
 import type { Background, Call, Line, Step, Task } from '../task.js';
 
-/** Replaces the result of a tool that may no longer be shown. */
+/** Replaces a tool result that may no longer be shown. */
 const NOT_SHOWN = '(What this returned came from a place that may not be read here now, or was deleted there.)';
 
 /** Replaces text that the model wrote after it had seen such a result. */
@@ -10,7 +10,7 @@ const WITHHELD = '(withheld: written after something was read that may not be sh
 /** Whether results from these sources may be shown. */
 export type MayShow = (sources: NonNullable<Call['sources']> | undefined) => Promise<boolean>;
 
-/** The task without tool results that may not be shown now: for its model. */
+/** The task for its model, without tool results that may not be shown now. */
 export async function redactForModel(task: Task, mayShow: MayShow): Promise<Task> {
   const may = remembered(mayShow);
   const callOf = async (call: Call): Promise<Call> =>
@@ -47,7 +47,10 @@ function withoutResult(line: string): string {
   return result.length === 0 ? NOT_SHOWN : `${call}→ ${NOT_SHOWN}`;
 }
 
-/** The same for people who look at the details or export them: text that the model wrote after a withheld result may repeat it, so it is withheld as well. */
+/**
+ * The task for people who look at its details or export them: text that the model wrote after a withheld result may repeat that result, so it is withheld as
+ * well.
+ */
 export async function redactForPeople(task: Task, mayShow: MayShow): Promise<Task> {
   const may = remembered(mayShow);
   const withheldFrom = await firstWithheld(task, may);
@@ -62,7 +65,7 @@ export async function redactForPeople(task: Task, mayShow: MayShow): Promise<Tas
   return {
     ...shown,
     entries: shown.entries.map((entry) => (entry.kind === 'step' ? stepOf(entry) : entry)),
-    // A line represents a step, including the text that the model wrote in it.
+    // A line summarises a step, including the model's text.
     scratchpad: shown.scratchpad.map(() => withheld),
     log: shown.log.map((logged) => (isAfter(logged) ? { ...logged, input: withheld } : logged)),
     ...(step === undefined ? {} : { step: stepOf(step) }),
@@ -88,10 +91,10 @@ async function firstWithheld(task: Task, may: MayShow): Promise<number | undefin
   return undefined;
 }
 
-/** Results of the task's own controls, and failures of calls, have no other source. */
+/** Whether a result has no other source: those of the task's own controls, and failures. */
 const isOwn = ({ outcome }: { readonly outcome?: string | undefined }) => outcome !== 'done';
 
-/** Checks equal sources once. */
+/** Caches the decision about equal sources. */
 function remembered(mayShow: MayShow): MayShow {
   const known = new Map<string, Promise<boolean>>();
   return (sources) => {

@@ -21,19 +21,19 @@ export function changeCall(callId: string, change: (call: Call) => void): Change
   };
 }
 
-/** Written before the call is carried out. */
+/** Marks a call as begun; to be written before it is executed. */
 export function beginCall(callId: string): Change {
   return changeCall(callId, (call) => {
     call.state = 'begun';
   });
 }
 
-/** Records how a call has ended. */
+/** Records a call's outcome. */
 export function endCall(callId: string, result: CallResult): Change {
   return changeCall(callId, (call) => Object.assign(call, result, { state: 'done' }));
 }
 
-/** Records how a call has ended, and completes the step in the same write if it was the last one. */
+/** Records a call's outcome, and completes the step in the same write if it was the last call. */
 export function completeCall(callId: string, result: CallResult, rules: Rules): Change {
   return (draft) => {
     endCall(callId, result)(draft);
@@ -41,7 +41,7 @@ export function completeCall(callId: string, result: CallResult, rules: Rules): 
   };
 }
 
-/** Moves a finished step into the transcript that the model reads. */
+/** Moves a finished step to the entries that the model reads. */
 export function completeStep(draft: Task, rules: Rules): void {
   const { step } = draft;
   if (step === undefined || (step.text !== '' && step.textIds === undefined)) return;
@@ -60,7 +60,7 @@ export function completeStep(draft: Task, rules: Rules): void {
 const LONGEST_LOGGED = 600;
 const MOST_LOGGED = 300;
 
-/** Keeps the details of a step's calls that people can look up. */
+/** Stores the details of a step's calls for people. */
 export function logStep(draft: Task, { n, calls }: Pick<Step, 'n' | 'calls'>): void {
   const lines = calls.map((call) => ({
     n,
@@ -77,7 +77,7 @@ const cut = (text: string) => (text.length <= LONGEST_LOGGED ? text : `${text.sl
 
 export type FinalStatus = Extract<TaskStatus, 'completed' | 'cancelled' | 'error'>;
 
-/** Records that the task has ended, and why. The worker pool posts the result afterwards. @throws Superseded when it had ended already */
+/** Records that the task has ended, and why. The worker pool posts the result afterwards. @throws Superseded if it had ended before */
 export async function markFinished(
   { journal }: Pick<TaskContext, 'journal'>,
   id: string,
@@ -94,12 +94,12 @@ export async function markFinished(
   });
 }
 
-/** Running calls, except the one that ends the task. */
+/** The begun calls, except the one that ends the task. */
 export function begunCalls({ step }: Task): Call[] {
   return (step?.calls ?? []).filter(({ state, name }) => state === 'begun' && name !== 'task_complete');
 }
 
-/** A longer result would crowd out everything else. */
+/** Longer results are cut, because they would displace the other steps. */
 const LONGEST_RESULT = 20_000;
 export const UNKNOWN_OUTCOME = 'CINNABAR_TOOL_UNKNOWN_OUTCOME';
 
@@ -132,7 +132,7 @@ export function resultOf(outcome: SettledOutcome): CallResult {
   }
 }
 
-/** The text for people about a call that may or may not have taken effect. */
+/** The text for people about a call with an unknown outcome. */
 export const unknownCall = ({ name, input }: Call, n: number): string =>
   t('{call} in step {step}', { call: `${name}(${JSON.stringify(input).slice(0, 200)})`, step: n });
 
@@ -140,14 +140,14 @@ export const unknownCall = ({ name, input }: Call, n: number): string =>
 type LoopState = Task['circles'];
 type LoopLimits = Pick<Rules, 'maxIdenticalCalls' | 'maxIdleSteps' | 'maxErrors'>;
 
-/** Number of remembered calls with their results, and of texts: a longer loop is not detected. */
+/** Number of hashes that are kept of calls with results, and of texts: a longer loop is not detected. */
 const REMEMBERED = 64;
-/** Neither done nor failed: calls without a decision, or that wait for an answer. */
+/** Outcomes that are neither success nor failure: calls without a decision, or held for an answer. */
 const UNDECIDED: ReadonlySet<Call['outcome']> = new Set(['expired', 'held']);
 
 /**
- * Counts a completed step. A step makes progress when its text is new, or when a call returns something that the same call has not returned before: a story in
- * chapters, or polling a changing value, is work. Only repetition is counted.
+ * Counts a completed step. A step makes progress if its text is new, or if a call returns something that the same call has not returned before: writing
+ * chapters or polling a changing value is progress. Only repetition is counted.
  */
 export function countStep(state: LoopState, { text, calls }: Pick<Step, 'text' | 'calls'>): LoopState {
   let { lastCall, identical, errors } = state;
@@ -158,7 +158,7 @@ export function countStep(state: LoopState, { text, calls }: Pick<Step, 'text' |
     return true;
   };
   let advanced = text !== '' && isNew(markOfText(text));
-  /** Except for an immediate repetition of the same call: `identical` counts that. */
+  /** Immediate repetitions of the same call are not polls: `identical` counts them. */
   let isPoll = calls.length > 0;
   for (const call of calls) {
     const { name, input, outcome } = call;
@@ -203,7 +203,7 @@ export function loopReason(
 
 const WAIT = 'When you wait for something, call wait. Otherwise do something else, or ask_user.';
 
-/** Sent to the model at half of the limit, so that it can change its approach. */
+/** A warning for the model at half of the limit, so that it can change its approach. */
 function loopWarning({ identical, idle }: LoopState, limits: LoopLimits): string | undefined {
   if (identical === Math.ceil(limits.maxIdenticalCalls / 2)) {
     return `You have made the same call ${identical} times in a row, and it returned the same each time. ${WAIT}`;
@@ -212,19 +212,19 @@ function loopWarning({ identical, idle }: LoopState, limits: LoopLimits): string
   return undefined;
 }
 
-/** The tool's name comes first. */
+/** The hash of a call with its result, after the tool's name. */
 function markOfCall({ name, input, outcome, result }: Call): string {
   return `${name} ${hashOf(JSON.stringify([sorted(input), outcome, result ?? null]))}`;
 }
 
-/** Texts that differ only in numbers, case and punctuation are equal. */
+/** The hash of a text without numbers, case and punctuation. */
 function markOfText(text: string): string {
   return `send_update ${hashOf(text.toLowerCase().replaceAll(/[^\p{L}]+/gu, ' '))}`;
 }
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16);
 
-/** The same arguments in another order make the same call. */
+/** A copy with sorted keys, since the order of arguments makes no difference. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

@@ -15,7 +15,7 @@ interface ControlRun {
   readonly rules: Rules;
 }
 
-/** Executes one of the calls with which the model controls its task. */
+/** Executes one of the calls by which the model controls its task. */
 export async function runControlCall(run: ControlRun, name: ControlName): Promise<void> {
   const { context, control, task, call, rules } = run;
   const complete = async (outcome: NonNullable<Call['outcome']>, result: string) =>
@@ -31,7 +31,7 @@ export async function runControlCall(run: ControlRun, name: ControlName): Promis
     }
     case 'take_note': {
       const read = CONTROL.take_note.schema.safeParse(call.input);
-      // The call itself is the note: it stays in the transcript, and compaction keeps it whole.
+      // The note is the call itself: it stays in the transcript, and compaction keeps it whole.
       return read.success ? complete('told', 'Noted.') : refuse(read.error);
     }
     case 'send_update': {
@@ -58,8 +58,8 @@ export async function runControlCall(run: ControlRun, name: ControlName): Promis
 }
 
 /**
- * Asks a person, and waits without a limit and without occupying a slot. The question is written before it is sent, the answer before it is used, so both
- * survive a restart.
+ * Asks a person, and waits without a time limit and without a slot. The question is written before it is sent, the answer before it is used, so both survive a
+ * restart.
  */
 async function ask(
   { context, control, task: before, call, rules }: ControlRun,
@@ -100,7 +100,7 @@ async function ask(
 
 async function answered({ journal }: TaskContext, control: RunControl, id: string) {
   for (;;) {
-    // Armed before the check, so that no answer is missed in between.
+    // Listens before the check, so that no answer is missed in between.
     const woken = control.woken();
     const question = journal.peek(id)?.question;
     if (question === undefined) throw new Interrupted();
@@ -109,11 +109,11 @@ async function answered({ journal }: TaskContext, control: RunControl, id: strin
   }
 }
 
-/** Waits, also across restarts, without occupying a slot; a message of its members ends the wait. */
+/** Waits without a slot, also across restarts; a message to the task ends the wait. */
 async function wait({ context, control, task, call, rules }: ControlRun, minutes: number): Promise<void> {
   const { journal, slots, clock } = context;
   const wakeAt = call.wakeAt ?? clock.now() + minutes * MINUTE_MS;
-  // Armed before it is written, so that no message is missed in between.
+  // Listens before the write, so that no message is missed in between.
   const woken = control.woken();
   const waiting = await journal.move(
     task.id,
@@ -147,14 +147,14 @@ const askInput = z.object({
 const noteInput = z.object({ note: z.string().min(1).max(1_000).describe('What must not be forgotten') });
 const updateInput = z.object({ message: z.string().min(1).max(8_000).describe('Where things stand, for people') });
 
-/** In minutes: twelve hours. */
+/** Maximum number of minutes: twelve hours. */
 const LONGEST_WAIT = 720;
 const waitInput = z.object({
   minutes: z.number().int().min(1).max(LONGEST_WAIT).describe('How long; 60 are an hour'),
   reason: z.string().min(1).max(200).describe('What you wait for, for people'),
 });
 
-/** The tools with which a task controls itself. They are part of its loop; the host does not know them. */
+/** The tools by which a task controls itself. They are part of the loop, and not registered at the host. */
 const CONTROL = {
   task_complete: {
     schema: completeInput,

@@ -39,9 +39,9 @@ export async function executeStep(context: TaskContext, control: RunControl, tas
   else await callTools({ context, control, task, step, rules });
 }
 
-/** How often a call is proposed again when its card ends early (a restart, a reloaded plugin). */
+/** Number of times that a call is proposed again when its card ends early (a restart, a reloaded plugin). */
 const MOST_CARDS = 50;
-/** How often a call with an unknown outcome is repeated if repeating it does no harm. */
+/** Number of times that a call with an unknown outcome is executed, if repeating it does no harm. */
 const MOST_RUNS = 3;
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 300_000;
@@ -58,7 +58,7 @@ interface StepRun {
 /** One call of the step. */
 interface CallRun extends StepRun {
   readonly call: Call;
-  /** Called when the call waits for a decision. */
+  /** Called when the call is deferred for a decision. */
   onDeferred(): void;
   /** Called with the result. @returns whether it was the last running call */
   onResult(): boolean;
@@ -67,8 +67,8 @@ interface CallRun extends StepRun {
 }
 
 /**
- * Executes the host tool calls at the beginning of the rest of the step. They begin in order. A call that waits for a decision does not delay the next ones, so
- * a member is asked for all approvals of a step at once.
+ * Executes the leading host tool calls of the rest of the step. They begin in order. A deferred call does not delay the next ones, so that a member is asked
+ * for all approvals of a step at once.
  */
 async function callTools(run: StepRun): Promise<void> {
   const { context, control, task, step } = run;
@@ -88,7 +88,7 @@ async function callTools(run: StepRun): Promise<void> {
         resolve();
       };
       const one = callTool({ ...run, call, onDeferred, onResult, isWaiting: () => waiting > 0 });
-      // Its rejection is thrown below, where all of them are awaited.
+      // A rejection is thrown below, where all calls are awaited.
       one.then(resolve, () => resolve());
       inFlight.push(one);
     });
@@ -104,7 +104,7 @@ function nextToolCalls({ calls }: Step): readonly Call[] {
   return (end < 0 ? rest : rest.slice(0, end)).filter(({ state }) => state !== 'done');
 }
 
-/** A task that waits for a decision occupies no slot. */
+/** Moves the task to `waiting_approval` and releases its slot. */
 async function awaitDecisions(
   { journal, slots, clock, speaker }: TaskContext,
   id: string,
@@ -119,8 +119,8 @@ async function awaitDecisions(
 }
 
 /**
- * One call: records that it begins, invokes the tool under an idempotency key, records the result. When it is invoked again after a crash, the host recognises
- * the key, and returns the recorded outcome instead of running it again.
+ * Executes one call: records that it begins, invokes the tool under an idempotency key, records the result. When it is invoked again after a crash, the host
+ * recognises the key, and returns the recorded outcome instead of executing it again.
  */
 async function callTool(run: CallRun): Promise<void> {
   const { context, control, task, step, call, rules } = run;
@@ -136,7 +136,7 @@ async function callTool(run: CallRun): Promise<void> {
   control.inFlight.delete(call.id);
 }
 
-/** @param repeated the call was begun before a restart */
+/** @param repeated whether the call was begun before a restart */
 async function outcomeOf(run: CallRun, repeated: boolean): Promise<SettledOutcome> {
   const { context, control, task, call, rules } = run;
   const decideBy = call.decideBy ?? context.clock.now() + rules.approvalHours * HOUR_MS;
@@ -175,7 +175,7 @@ function invoke({ context, control, task, step, call, rules, isWaiting }: CallRu
       id: task.id,
       name: t('this task'),
       decideWithinMs: Math.max(decideBy - context.clock.now(), 0),
-      // One ping for all approvals of the step.
+      // One ping for all approvals of a step.
       mention: pingedIn(task, rules) !== undefined && !isWaiting(),
     },
     ...(task.lastId === undefined ? {} : { messageId: task.lastId }),
@@ -185,8 +185,8 @@ function invoke({ context, control, task, step, call, rules, isWaiting }: CallRu
 }
 
 /**
- * A call with an unknown outcome is repeated only if that is harmless. A card that ended before its time is posted again: the call did not run, and its member
- * has decided nothing.
+ * Whether to repeat a call. One with an unknown outcome is repeated only if that is harmless. A card that ended before its time is posted again, because the
+ * call was not executed, and its member has decided nothing.
  */
 function isRetryable(
   { context, control, call }: CallRun,

@@ -19,7 +19,7 @@ import { isToolCall, START_TOOL } from './execute-step.js';
 
 const FIRST_RETRY_MS = 2_000;
 
-/** Requests the next step from the model, and records the response before anything depends on it. */
+/** Requests the next step from the model, and writes the response before its effects. */
 export async function requestStep(context: TaskContext, control: RunControl, id: string, rules: Rules): Promise<void> {
   const { journal, llm } = context;
   if (llm === undefined) {
@@ -34,7 +34,7 @@ export async function requestStep(context: TaskContext, control: RunControl, id:
   const charge = chargeFor(task);
   const endTyping = context.board.showTyping(task);
   try {
-    // Its receipt is written first: if the process dies in between, the repeated request overwrites it.
+    // The receipt is written before the step: after a crash in between, the repeated request overwrites it.
     if (control.interrupted.aborted) throw new CinnabarError('CINNABAR_LLM_CANCELLED');
     const { interrupted } = control;
     const completion = await until(llm.complete({ ...request, charge, signal: interrupted }), interrupted);
@@ -42,7 +42,7 @@ export async function requestStep(context: TaskContext, control: RunControl, id:
     const { cost = null } = (await llm.finishWork(charge, workDetailsOf(task, completion))) ?? {};
     if (control.stopped.aborted) return;
     const step = { text: textOf(completion), calls: questionFirst(callsOf(completion)) };
-    // A tool call at the start of the step is begun in the same write.
+    // A tool call at the start of the step is marked as begun in the same write.
     const first = control.interrupted.aborted ? undefined : firstTool(step);
     control.begunNow = first?.id;
     await journal.move(id, first === undefined ? 'running' : 'tool_executing', (draft) => {
@@ -82,8 +82,8 @@ async function promptOf({ tools, provenance, selfName }: TaskContext, task: Task
 }
 
 /**
- * Errors that a retry cannot fix end the task. During an outage the task waits. After any other error it retries with growing delays until the loop detector
- * ends the task.
+ * Handles an error of a request. Errors that a retry cannot fix end the task. During an outage the task waits. After any other error it retries with growing
+ * delays until the loop detector ends the task.
  */
 async function onFailure(context: TaskContext, control: RunControl, id: string, error: unknown): Promise<void> {
   if (control.interrupted.aborted || !(error instanceof CinnabarError)) throw error;
@@ -118,7 +118,7 @@ const textOf = ({ content }: LlmCompletion) =>
     .join('')
     .trim();
 
-/** These ids distinguish the calls of a step, whatever ids the model uses. */
+/** The calls of a response, with ids that are unique in the step, whatever ids the model uses. */
 function callsOf({ content, droppedCalls = 0 }: LlmCompletion): Call[] {
   const used = new Set<string>();
   const calls = content.flatMap((block): Call[] => {
@@ -138,7 +138,7 @@ function callsOf({ content, droppedCalls = 0 }: LlmCompletion): Call[] {
 const HELD =
   'Not run: you asked the user in the same answer, and what they say comes first. Make this call again if it is still wanted then.';
 
-/** In a response that asks the user, nothing else runs: the model reads the answer first. */
+/** If a response asks the user, its other calls are not executed: the model first reads the answer. */
 function questionFirst(calls: readonly Call[]): Call[] {
   const question = calls.find(({ name, unreadable: why }) => name === 'ask_user' && why === undefined);
   if (question === undefined) return [...calls];
@@ -151,10 +151,10 @@ function unreadable(id: string, name: string, why: string): Call {
 
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 300_000;
-/** A single failure usually passes quickly, and needs no message. */
+/** Number of failures before a message is sent, because a single one usually passes quickly. */
 const REPORTED_AFTER = 2;
 
-/** Failures of the model that pass without intervention. */
+/** Failures of the model's service that pass without intervention. */
 const PASSING: ReadonlySet<string> = new Set([
   'CINNABAR_LLM_UNAVAILABLE',
   'CINNABAR_LLM_PAUSED',
@@ -163,8 +163,8 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Waits a little longer after each failure, sends one message about it, and returns for the next attempt. The time counts as work, so the task's own limit ends
- * it. @throws Interrupted
+ * Waits longer after each failure, sends one message about the outage, and returns for the next attempt. The time counts as work, so the task's own limit ends
+ * the wait. @throws Interrupted
  */
 async function waitOutOutage(context: TaskContext, control: RunControl, id: string): Promise<void> {
   const { journal, clock } = context;
@@ -185,7 +185,7 @@ async function waitOutOutage(context: TaskContext, control: RunControl, id: stri
   await pause(clock, Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS), control.interrupted);
 }
 
-/** The next step of a task: repeated after a crash, it has the same receipt. */
+/** The account of the next step; a step that is repeated after a crash has the same receipt. */
 function chargeFor(task: Task): WorkCharge {
   const n = task.stepCount + 1;
   return {

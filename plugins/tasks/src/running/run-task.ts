@@ -8,7 +8,8 @@ import { requestStep } from './request-step.js';
 
 /**
  * The loop of one task: it reads the task's state, performs the one action that follows from it, and begins again, until the task ends. All state is in the
- * journal, so the loop continues from there after a restart. @throws Interrupted, Superseded when another process has the task
+ * journal, so the loop continues after a restart.
+ * @throws Interrupted, and Superseded when another process has the task
  */
 export async function runTask(context: TaskContext, control: RunControl, id: string): Promise<void> {
   for (;;) {
@@ -45,12 +46,12 @@ async function advance(context: TaskContext, control: RunControl, task: Task): P
       draft.warned = true;
     });
   }
-  // A model that answers fast must not be called in a tight loop.
+  // Prevents a tight loop of requests to a model that answers fast.
   if (task.stepCount > 0) await pause(context.clock, rules.stepDelayMs, control.interrupted);
   await requestStep(context, control, id, rules);
 }
 
-/** An open question. */
+/** Whether a question is open. */
 function isAsking({ question, status }: Task): boolean {
   return question?.messageIds !== undefined && question.answer === undefined && status === 'waiting_user';
 }
@@ -67,14 +68,14 @@ async function waitForSlot({ slots, settings, journal }: TaskContext, control: R
   await journal.move(id, 'running');
 }
 
-/** How often, while a task works, Discord is asked whether its member is still in the guild. */
+/** Interval in which a working task asks Discord whether its member is still in the guild. */
 const FRESH_MS = 60_000;
-/** A missing permission is checked once more after this time before it counts as lost. */
+/** After this time, a missing permission is checked once more before the task ends. */
 const DOUBT_MS = 10_000;
 
-/** Pauses a task when the plugin is disabled; ends one whose member has lost the right to it. */
+/** Whether the task may continue. Pauses it when the plugin is disabled, and ends it when its member has lost the right to it. */
 async function mayGoOn(context: TaskContext, control: RunControl, task: Task): Promise<boolean> {
-  // Not at every step: tools check for themselves.
+  // Not at every step, because tools check as well.
   const fresh = context.clock.now() - control.askedAt >= FRESH_MS;
   if (fresh) control.askedAt = context.clock.now();
   let permission = await permissionOf(context, task, fresh);
@@ -100,7 +101,7 @@ type Permission =
   | { readonly is: 'lost'; readonly because: string; readonly certain: boolean };
 
 /**
- * Whether the member may still have the task done there: they may have left, or lost the permission to write.
+ * Whether the member may still have the task done there. They may have left, or lost the permission to write.
  * @param fresh whether to ask Discord if they are still in the guild
  */
 export async function permissionOf(context: TaskContext, task: Task, fresh: boolean): Promise<Permission> {
@@ -119,8 +120,8 @@ export async function permissionOf(context: TaskContext, task: Task, fresh: bool
 }
 
 /**
- * Whether the member is still in the guild, by a request: without the privileged intent Discord does not report members who leave. A failed
- * request counts as yes, since every tool checks again before it runs.
+ * Asks Discord whether the member is still in the guild: without the privileged intent, Discord does not report members who leave. A failed request counts as
+ * yes, since every tool checks again before it runs.
  */
 async function isStillThere({ client }: TaskContext, { actor: { guildId, userId } }: Task): Promise<boolean> {
   const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
@@ -135,7 +136,7 @@ async function isStillThere({ client }: TaskContext, { actor: { guildId, userId 
 
 const MINUTE_MS = 60_000;
 
-/** The limit that a task has reached, in words for people; `undefined` while it is below all of them. */
+/** The limit that a task has reached, as a sentence for people; `undefined` below all limits. */
 export function limitReached(task: Task, rules: Rules, now: number): string | undefined {
   const limit = limitOf(task, rules, now);
   if (limit === undefined || task.outage === undefined) return limit;

@@ -67,7 +67,7 @@ export function createWorkerPool(context: TaskContext) {
     }
   };
 
-  /** A result that cannot be posted now is posted at the next start. */
+  /** Posts the result of an ended task; if that fails, the next start posts it. */
   const publish = async (id: string, control: RunControl) => {
     const task = journal.peek(id);
     if (leaving || task === undefined || !isFinal(task.status)) return;
@@ -90,7 +90,7 @@ export function createWorkerPool(context: TaskContext) {
       .speak(task.actor, () => run(id, control))
       .finally(() => {
         workers.delete(id);
-        // The pause was withdrawn before it took effect.
+        // The pause was withdrawn before the worker had ended.
         if (control.interrupted.aborted && !control.left.aborted && isActive(id)) launch(id, true);
       });
     workers.set(id, { control, ended });
@@ -106,12 +106,12 @@ export function createWorkerPool(context: TaskContext) {
   };
 
   return {
-    /** Executes a task until it ends, pauses or is interrupted. @param recognise it may have sent messages that were not recorded */
+    /** Executes a task until it ends, pauses or is interrupted. @param recognise whether it may have sent messages that were not recorded */
     launch,
     has: (id: string): boolean => workers.has(id),
     /**
      * Ends a task from outside: a member's stop, a lost right, a limit that passes while a tool runs. No model request and no tool begins after the call;
-     * resolves once the end is written. The result is posted afterwards. @throws Superseded when the task had ended already
+     * resolves when the end is written. The result is posted afterwards. @throws Superseded if the task had ended before
      */
     async end(id: string, status: FinalStatus, ending: Pick<Ending, 'kind' | 'text' | 'byUserId'>): Promise<void> {
       const worker = workers.get(id);
@@ -128,16 +128,16 @@ export function createWorkerPool(context: TaskContext) {
     async published(): Promise<void> {
       await Promise.all(endings);
     },
-    /** Interrupts everything that can be repeated; a running tool may finish. */
+    /** Interrupts all work of a task that can be repeated; a running tool may finish. */
     hold: (id: string): void => workers.get(id)?.control.pause(),
-    /** Signals that the event the task waits for has occurred. */
+    /** Tells the worker that the event for which the task waits has occurred. */
     wake: (id: string): void => workers.get(id)?.control.wake(),
     /** Resumes a task that is paused or about to pause. @throws Superseded */
     async resume(id: string): Promise<void> {
       const task = await journal.note(id, (draft) => {
         draft.pausing = false;
       });
-      // A task that was about to pause simply continues.
+      // A task that was about to pause continues without a new worker.
       if (task.status !== 'paused') return;
       await workers.get(id)?.ended;
       await journal.move(id, 'queued', (draft) => {
@@ -156,10 +156,7 @@ export function createWorkerPool(context: TaskContext) {
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
-/**
- * Takes over tasks that no process executes: after a restart all unfinished ones, later those that another process has released. Only in guilds of this
- * process.
- */
+/** Claims tasks that no process executes, in guilds of this process: after a restart all unfinished ones, later those that another process has released. */
 export async function recover({ journal, client }: TaskContext, workers: WorkerPool, index: TaskIndex): Promise<void> {
   for await (const found of journal.all()) {
     const { id, actor, status, ending } = found;
@@ -172,14 +169,14 @@ export async function recover({ journal, client }: TaskContext, workers: WorkerP
   }
 }
 
-/** Number of entries that are kept of an ended task. */
+/** Size of the entries that are kept of an ended task, in tokens. */
 const KEPT_TOKENS = 4_000;
-/** After a stop, a tool has this long to end before its outcome counts as unknown. */
+/** Time for a running tool to end after a stop; afterwards its outcome is unknown. */
 const GRACE_MS = 3_000;
 
 /**
- * Posts, once, that a task has ended: what it has done, what was halted, what is unknown. Then cleans up: its approvals, its slot, and all of its data except
- * what is needed to continue it. @throws Interrupted when the plugin stops before that
+ * Posts the result of a task once: what it has done, which calls were halted, what is unknown. Then releases its approvals and slot, and deletes all of its
+ * data except what is needed to continue it. @throws Interrupted when the plugin stops before that
  */
 async function publishResult(context: TaskContext, control: RunControl, id: string): Promise<void> {
   const { journal, slots, approvals, speaker, board } = context;
@@ -196,7 +193,7 @@ async function publishResult(context: TaskContext, control: RunControl, id: stri
   const { text, ids } = await speaker.sayEnding(ended, { recognise: control.recognise, mention });
   if (isToKnow) await speaker.notify(ended, rules, keyOf(ended, 'ending'), 'ended');
   await speaker.reportBack(ended, control.recognise);
-  // The final status was not shown: the next run shows it, and finds the messages that were sent.
+  // The board was closed before the final status was shown: the next run shows it, and finds the messages that were sent.
   if (!(await board.finish(ended))) return;
   const over = await journal.amend(id, (draft) => {
     if (draft.ending !== undefined) draft.ending.told = true;
@@ -215,7 +212,7 @@ async function publishResult(context: TaskContext, control: RunControl, id: stri
   await publishMessage(context, over, { key: keyOf(over, 'ending'), kind: 'ending', text }, ids);
 }
 
-/** Waits briefly for the running tools, and records how each ended, or that its outcome is unknown. */
+/** Waits briefly for the running tools, and records their outcomes; without one, that it is unknown. */
 async function awaitHalted(context: TaskContext, control: RunControl, id: string): Promise<void> {
   const { journal, clock, signal } = context;
   const task = journal.peek(id);
@@ -249,14 +246,14 @@ async function awaitHalted(context: TaskContext, control: RunControl, id: string
   }
 }
 
-/** The task that occupies a slot, and its member. */
+/** The task that asks for or has a slot, and its member. */
 interface Claim {
   readonly id: string;
   readonly userId: string;
   readonly guildId: string | null;
 }
 
-/** Slots in which tasks work. When none is free, tasks wait: guilds take turns, then members, then tasks in order of arrival. */
+/** The slots in which tasks work. When none is free, tasks wait: guilds take turns, then members, then tasks in order of arrival. */
 export function createSlots() {
   const listeners = new Set<(waiting: readonly string[]) => void>();
   const slots = createFairSlots<FairClaim & { readonly bounds: FairBounds }>(({ bounds }) => bounds, announce);
@@ -270,25 +267,25 @@ export function createSlots() {
   }
 
   return {
-    /** Resolves once a slot is free, with `false` when `signal` aborts first. A task that has a slot keeps it. */
+    /** Resolves with `true` when a slot is free; with `false` when `signal` aborts first. A task with a slot keeps it. */
     async acquire(
       { id, userId, guildId }: Claim,
       bounds: () => Promise<FairBounds>,
       signal: AbortSignal,
     ): Promise<boolean> {
       if (slots.has(id)) return true;
-      // In direct messages the limit per member is enough.
+      // For direct messages, only the limit per member applies.
       const guild = guildId ?? `direct:${userId}`;
       return slots.acquire({ id, guild, member: userId, bounds: await bounds() }, signal);
     },
     release: slots.release,
     has: slots.has,
-    /** Its place in the queue, from 1. */
+    /** The task's place in the queue, from 1; `undefined` if it does not wait. */
     placeOf(id: string): number | undefined {
       const index = order.indexOf(id);
       return index < 0 ? undefined : index + 1;
     },
-    /** Called with the ids of the waiting tasks when their order has changed. */
+    /** Calls the listener with the ids of waiting tasks when their order has changed. */
     onOrder: (listener: (waiting: readonly string[]) => void): void => void listeners.add(listener),
   };
 }
@@ -297,12 +294,12 @@ export type Slots = ReturnType<typeof createSlots>;
 
 export const WATCHDOG_MS = 10_000;
 const HOUR_MS = 3_600_000;
-/** How often Discord is asked whether the members of waiting tasks are still in the guild. */
+/** Interval in which Discord is asked whether the members of waiting tasks are still in the guild. */
 const FRESH_MS = 300_000;
 
 /**
- * Checks tasks that nothing else moves: those whose member has left or needs a reminder, those that the host has paused, and those whose time runs out during a
- * tool call, a model request or a pause.
+ * Creates a check for tasks whose workers wait: those whose member has left or needs a reminder, those that the host has paused, and those whose time runs out
+ * during a tool call, a model request or a pause.
  */
 export function createWatchdog(context: TaskContext, workers: WorkerPool): () => Promise<void> {
   const { journal, languages, settings, clock, log } = context;
@@ -314,14 +311,14 @@ export function createWatchdog(context: TaskContext, workers: WorkerPool): () =>
     const permission = await permissionOf(context, task, fresh);
     const doubtful = permission.is === 'lost' && !permission.certain && !doubted.has(id);
     doubted.delete(id);
-    // Checked once more in the next round.
+    // The next round checks the permission again.
     if (doubtful) return void doubted.add(id);
     if (permission.is === 'lost') return workers.end(id, 'cancelled', { kind: 'gone', text: permission.because });
     if (permission.is === 'given' && pausedByHost) return workers.resume(id);
     const rules = await settings.guild(actor.guildId).get();
     await remind(context, task, rules);
     if (!isWorking(status)) return;
-    // The current step may finish: steps are counted between steps.
+    // Only steps are not compared: the current one may finish, and steps are counted between steps.
     const limit = limitReached({ ...task, stepCount: task.continuedFrom?.steps ?? 0 }, rules, clock.now());
     if (limit === undefined) return;
     await workers.end(id, status === 'tool_executing' ? 'cancelled' : 'completed', { kind: 'limit', text: limit });
@@ -342,13 +339,13 @@ export function createWatchdog(context: TaskContext, workers: WorkerPool): () =>
   };
 }
 
-/** Reminds a member once of a pending request: when half of the time for an approval has passed. */
+/** Reminds a member once of a pending request, after half of the time for an approval. */
 async function remind(context: TaskContext, task: Task, rules: Rules): Promise<void> {
   const { id, status, stepCount, waitsSince, reminded } = task;
   if (status !== 'waiting_approval' && status !== 'waiting_user') return;
   if (waitsSince === undefined || reminded === true) return;
   if (context.clock.now() - waitsSince < (rules.approvalHours * HOUR_MS) / 2) return;
-  // Written first: at most one reminder, also after a crash.
+  // Written before it is sent: at most one reminder, also after a crash.
   await context.journal.note(id, (draft) => {
     draft.reminded = true;
   });

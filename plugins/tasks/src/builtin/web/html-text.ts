@@ -21,7 +21,7 @@ const DEEPEST_LIST = 8;
 export function htmlToText(html: string): string {
   const out = createWriter();
   const skipping = new Map<string, number>();
-  /** The item numbers of the open lists; `undefined` for a list without numbers. */
+  /** The next item numbers of the open lists; `undefined` for a list without numbers. */
   const lists: (number | undefined)[] = [];
   let preformatted = 0;
   let current = '';

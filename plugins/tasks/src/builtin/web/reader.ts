@@ -25,20 +25,20 @@ export interface WebPage {
 }
 
 interface UrlRules {
-  /** Additional ports that addresses may name; those of http and https are always allowed. */
+  /** Allowed ports in addition to those of http and https. */
   readonly ports: readonly number[];
-  /** Default: `isPublicAddress`. */
+  /** By default `isPublicAddress`. */
   readonly isPublic?: (address: string) => boolean;
 }
 
 interface WebReaderOptions extends UrlRules {
-  /** Default: the system's resolver. */
+  /** By default the system's resolver. */
   readonly resolve?: ResolveName;
   readonly clock: Clock;
   /** Runs in a worker. */
   readonly htmlToText: (html: string, options: WorkerRunOptions) => Promise<string>;
   readonly mostBytes: number;
-  /** For the whole fetch: name resolution, redirects and the body. */
+  /** Limit of the whole fetch: name resolution, redirects and the body. */
   readonly timeoutMs: number;
 }
 
@@ -59,7 +59,7 @@ export function createWebReader(parts: WebReaderOptions): WebReader {
   const { clock, htmlToText, mostBytes, timeoutMs } = parts;
   const agent = new Agent({
     connect: { lookup: publicLookup(parts), timeout: timeoutMs },
-    // No connection is reused for another request.
+    // Each request has its own connection, whose address is checked.
     pipelining: 0,
     maxHeaderSize: 16 * 1024,
   });
@@ -75,7 +75,7 @@ export function createWebReader(parts: WebReaderOptions): WebReader {
       },
     });
 
-  /** @throws UserError for a body that is not read to its end; the connection is closed then */
+  /** @throws UserError for a body that must not be read; this closes the connection */
   const checkHead = (statusCode: number, headers: IncomingHttpHeaders, body: Readable): PageType => {
     try {
       if (statusCode !== 200)
@@ -134,7 +134,7 @@ export function createWebReader(parts: WebReaderOptions): WebReader {
 
 const one = (header: string | string[] | undefined): string => (Array.isArray(header) ? header[0] : header) ?? '';
 
-/** A look-up that refuses an address is reported wrapped in a connection error. */
+/** The UserError of a refused look-up, which undici wraps in a connection error. */
 function userErrorIn(error: unknown): UserError | undefined {
   if (error instanceof UserError) return error;
   if (error instanceof AggregateError) return error.errors.map(userErrorIn).find((found) => found !== undefined);
@@ -151,8 +151,8 @@ const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
 const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
 /**
- * Reads a body up to `mostBytes`, counted before and after decompression: a small body that unpacks to a huge one is stopped there.
- * @throws UserError when there is more, or when it cannot be unpacked
+ * Reads a body of at most `mostBytes`, before and after decompression: decompression stops at the limit.
+ * @throws UserError for a larger body, or one that cannot be decompressed
  */
 export async function readBody(body: Readable, encoding: string, mostBytes: number): Promise<Buffer> {
   const steps = encoding.split(',').map((step) => step.trim().toLowerCase());
@@ -188,7 +188,7 @@ export async function readBody(body: Readable, encoding: string, mostBytes: numb
   return Buffer.concat(chunks);
 }
 
-/** Ends a body that is not read. Its connection reports that as an abort, which would otherwise be logged as an error. */
+/** Destroys a body that is not read. Its connection reports this as an abort, which would otherwise be logged as an error. */
 export function letGo(body: Readable): void {
   body.on('error', () => undefined);
   body.destroy();
@@ -232,7 +232,7 @@ function decoderFor(charset: string): TextDecoder {
 const LONGEST_URL = 2_000;
 
 /**
- * Fetches an address that a model or a page has given. The IP addresses of a name are checked when it is resolved.
+ * Checks an address from a model or a page. The IP addresses of a host name are checked when it is resolved.
  * @throws UserError with the reason why it is not fetched
  */
 function checkUrl(text: string, { ports, isPublic = isPublicAddress }: UrlRules): URL {
