@@ -25,7 +25,7 @@ import {
 import { dayOf, NO_USE, usedIn } from './receipts.js';
 import type { AccountsContext } from './service.js';
 
-/** `!budget`: limits of use in this server. */
+/** `!budget`: limits on use in this server. */
 export function registerBudgetCommands(
   { group, collections: stores, services: { clock } }: AccountsContext,
   budgets: BudgetEditor,
@@ -99,7 +99,7 @@ const ALL_OFF = /^(?:off|none|no limit)$/i;
 const ONE_OFF = new RegExp(`^(?:off|none|no)\\s+${UNIT}\\s*${PERIOD}$`, 'i');
 const TIMES: Readonly<Record<string, number>> = { k: 1_000, m: 1_000_000 };
 
-/** `5 usd a day`, `$20 a month`, `200k tokens`, `off`, `off usd a day`. @throws UserError */
+/** Parses `5 usd a day`, `$20 a month`, `200k tokens`, `off`, `off usd a day`. @throws UserError */
 export function readAmount(text: string): LimitChange {
   const typed = text.trim();
   if (ALL_OFF.test(typed)) return OFF;

@@ -37,16 +37,16 @@ const size = z.object({ amount: z.number().min(0), unit: z.enum(NAMES).optional(
 const ofWhose = size.extend({ whose: z.enum(WHOSE) });
 const ofRole = size.extend({ role: z.string().optional() });
 
-/** Without a unit, all limits are lifted. */
+/** Removes the limit with this unit, or all limits. */
 const lifted = z.object({ unit: z.enum(NAMES).optional() });
 const ofWhoseLifted = lifted.extend({ whose: z.enum(WHOSE) });
 const ofRoleLifted = lifted.extend({ role: z.string() });
 
-/** As it is typed for `!budget`: `5 usd a day`, `off usd a day`. */
+/** The arguments of `!budget`: `5 usd a day`, `off usd a day`. */
 const typed = ({ amount, unit }: { readonly amount?: number } & z.output<typeof lifted>): string =>
   unit === undefined ? String(amount ?? OFF) : `${amount ?? OFF} ${UNITS[unit]}`;
 
-/** The pages for what `!budget` does: the limits of one server, and those for all of them. */
+/** The pages for `!budget`: the limits of one server, and those for all servers. */
 export function registerBudgetPages(context: AccountsContext, budgets: BudgetEditor, ofFiles: LimitsInForce): void {
   registerGuildPage(context, budgets);
   registerBotPage(context, budgets, ofFiles);
@@ -195,7 +195,7 @@ const liftQuestion = (name: string, unit: Unit | undefined): string =>
         unit: unitName(unit),
       });
 
-/** Sets the same limit again; several are not one act. */
+/** The undo of a removed limit; `undefined` for several limits, which are separate acts. */
 function undoOfLift(act: string, input: z.output<typeof lifted>, former: DayLimit): Pick<WebResult, 'undo'> {
   const amount = input.unit === undefined ? undefined : former[input.unit];
   return amount === undefined ? {} : { undo: { act, input: { ...input, amount } } };
@@ -225,7 +225,7 @@ interface LimitedRow {
   readonly name: string;
   readonly limit: DayLimit;
   readonly most: DayLimit;
-  /** Lifts a limit; absent when the person may not do that. */
+  /** The act that removes a limit; absent without the right to do so. */
   readonly act?: string;
   readonly input?: Readonly<Record<string, string>>;
 }
@@ -238,7 +238,7 @@ function rowsOf({ id, name, limit, most, act, input }: LimitedRow): readonly Web
       ? []
       : [{ act, label: t('Lift'), tone: 'danger', input: { ...input, ...(unit === undefined ? {} : { unit }) } }];
   const atMost = (shown: DayLimit) => (isLimited(shown) ? textOfLimit(shown) : null);
-  // A role may have no limits although other members have some.
+  // A role without limits is an entry, too: its members have no limits although others have some. It can be removed.
   const isFreeRole = input?.role !== undefined;
   if (given.length === 0)
     return [{ id, cells: [name, textOfLimit({}), atMost(most)], buttons: isFreeRole ? lift(undefined) : [] }];

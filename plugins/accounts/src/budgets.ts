@@ -45,7 +45,7 @@ type LimitName = keyof typeof LIMITS;
 type Limits = ReadonlyMap<`${Holder}.${LimitName}`, number | undefined>;
 const NAMES: readonly LimitName[] = ['tokensPerDay', 'usdPerDay'];
 
-/** The limits in force; the narrowest layer takes precedence. A limit that cannot be read is 0: a mistake must not cost money. */
+/** The limits in force; the narrowest layer takes precedence. An unreadable limit counts as 0, so that a mistake causes no costs. */
 function readBudgets(layers: readonly ConfigLayer[]): BudgetReading {
   const problems: string[] = [];
   const limits = new Map(layers.flatMap((layer) => [...readLayer(layer, problems)]));
@@ -76,7 +76,7 @@ function readLayer({ source, values, lineOf }: ConfigLayer, problems: string[]):
     }
 
   function readGroup(holder: Holder, group: Readonly<Record<string, unknown>>): void {
-    // Limits first: a limit that a misspelt key sets to 0 stays 0.
+    // Limits come first: a limit that a misspelt key sets to 0 stays 0.
     for (const name of NAMES) {
       if (!(name in group)) continue;
       const path = ['budgets', holder, name];
@@ -100,7 +100,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 /** The limits of the configuration files for a guild (`null`: direct messages). */
 export type LimitsInForce = (guildId: string | null) => Promise<BudgetLimits>;
 
-/** Maximum number of mistakes that are remembered as logged: the files may be edited for years. */
+/** Maximum number of remembered log entries about mistakes: the files may be edited for years. */
 const MAX_LOGGED = 1_000;
 
 /** Logs each mistake once. */
@@ -132,7 +132,7 @@ export function isLimited({ tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth
   return [tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth].some((limit) => limit !== undefined);
 }
 
-/** Whether a budget admits one more piece of work: one may exceed it, the next one is refused until the next day or month. */
+/** Whether a budget admits one more piece of work. That work may exceed the budget; the next one is refused until the next day or month. */
 export function judge(holder: Holder, limit: DayLimit, account: Account, now: number, most?: Amount): DecisionReason {
   const rule = `budget-${holder}`;
   const { tokensPerDay, usdPerDay, tokensPerMonth, usdPerMonth } = limit;

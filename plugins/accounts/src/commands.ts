@@ -33,7 +33,7 @@ export function registerCommands(context: AccountsContext): void {
     options: { link: option.rest().optional().describe('A link to a message; or give the command as a reply to it') },
     async run(ctx, { link }) {
       const asked = askedMessage(ctx, link);
-      // Receipts are stored by channel: reading a receipt's message shows who may read it.
+      // A receipt may be shown to the members of its channel. For a message in another channel, `whyNot` checks whether the requester may read it.
       if (asked !== undefined && asked.channelId !== ctx.channel.id)
         return ctx.reply(await whyNot(context, ctx, asked)).then(() => undefined);
       const messageId = asked?.messageId;
@@ -74,7 +74,7 @@ export function registerCommands(context: AccountsContext): void {
   });
 }
 
-/** The message that is replied to, or that a link points to. @throws UserError when it is not a link to a message */
+/** The message to which the command replies, or to which a link leads. @throws UserError for a text that is not a link to a message */
 function askedMessage({ actor, channel, message }: CommandContext, link: string | undefined): AskedMessage | undefined {
   if (link === undefined) {
     const messageId = message?.reference?.messageId;
@@ -158,7 +158,7 @@ function line({ runs, tokens, usd, unpriced, usage }: Sum): string {
   );
 }
 
-/** Why the bot acted, from which context, and what it cost. */
+/** Why the bot acted, its sources, and the cost. */
 function whyText(receipt: Receipt): string {
   const { actor, tools, configured = [], notes = [] } = receipt;
   const heading =
@@ -197,7 +197,7 @@ function whyText(receipt: Receipt): string {
   ].join('\n');
 }
 
-/** The text for a message of the bot that is not its own answer. */
+/** The text for a message that the bot sent on behalf of a member, or for a card. */
 function originText(origin: MessageOrigin): string {
   if (origin.kind === 'card') {
     const { userId } = origin;
@@ -209,7 +209,7 @@ function originText(origin: MessageOrigin): string {
   return t('These are not my own words: I sent this for {who}, who used a tool for it.', { who });
 }
 
-/** `Read: 42 messages` already has a heading. */
+/** `Read: 42 messages` already contains a heading. */
 function detail(text: string): string {
   const [, heading, rest] = /^(\p{L}[\p{L} ]{0,30}): (.+)$/su.exec(text) ?? [];
   return heading === undefined || rest === undefined ? `• ${safe(text)}` : `**${heading}**: ${safe(rest)}`;

@@ -23,18 +23,18 @@ const limits = z.object({
   member: limitSchema.prefault({}),
 });
 
-/** The limits of a guild that were set from Discord. */
+/** The limits of a guild that are set in Discord. */
 export const guildBudgetsSchema = z.object({
   /** Set by the bot's owner: the maximum for the choices of the guild's admins. */
   ceiling: limits.prefault({}),
   /** Set by the guild's admins. */
   chosen: limits.prefault({}),
-  /** Set by the guild's admins for the members of a role, instead of the limits for members: the most generous of a member's roles applies. */
+  /** Set by the guild's admins for members with a role, in place of the limits for members: the most generous limit of a member's roles applies. */
   roles: z.record(z.string(), limitSchema).default({}),
 });
 type GuildBudgets = z.output<typeof guildBudgetsSchema>;
 export type Limit = z.output<typeof limitSchema>;
-/** A mistyped key must not mean that there is no limit. */
+/** Strict: a mistyped key must not remove a limit. */
 const limitOfFile = z.strictObject(amounts);
 export type LimitName = keyof Limit;
 
@@ -44,7 +44,7 @@ export const NAMES = [
   'tokensPerMonth',
   'usdPerMonth',
 ] as const satisfies readonly LimitName[];
-/** Limits the number of roles with limits. */
+/** Maximum number of roles with limits. */
 const MOST_ROLES = 25;
 
 /** The limits in force in a guild: those of the files, the bot owner's maximum, and the admins' choices; the strictest of each applies. */
@@ -63,7 +63,7 @@ export function createGuildLimits(
   };
 }
 
-/** The budgets' section of a guild's file: the admins' choices. The maximum is the bot owner's. */
+/** The section of a guild's file with the admins' choices. The maximum, which the bot's owner sets, is not part of the file. */
 export const budgetsOfFile = guildFilePart({
   schema: z.strictObject({
     server: limitOfFile.prefault({}),
@@ -119,7 +119,7 @@ async function limitedRolesOf(
 ): Promise<readonly (readonly [id: string, limit: Limit])[]> {
   if (guildId === null || Object.keys(roles).length === 0) return [];
   const guild = client.guilds.cache.get(guildId);
-  // A member who cannot be looked up has no roles.
+  // A member who cannot be looked up counts as one without roles.
   const member = guild?.members.cache.get(userId) ?? (await guild?.members.fetch(userId).catch(() => undefined));
   return Object.entries(roles).filter(([id]) => member?.roles.cache.has(id) === true);
 }
@@ -135,7 +135,7 @@ async function generousOf(client: Client, actor: Actor, own: GuildBudgets) {
   return Object.fromEntries(NAMES.map((name) => [name, most(name)])) satisfies DayLimit;
 }
 
-/** How a used-up budget can be raised: by the one who set the limit that refuses. */
+/** How to raise a used-up budget, and who can: the person who set the limit. */
 export function createBudgetRemedies(
   { client, collections: { guildBudgets } }: Pick<AccountsContext, 'client' | 'collections'>,
   ofFiles: LimitsInForce,
@@ -171,13 +171,13 @@ export const WHOSE = ['server', 'channel', 'member'] as const;
 export type Whose = (typeof WHOSE)[number];
 const KEYS = { server: 'guild', channel: 'channel', member: 'member' } as const;
 
-/** The limits that were set from Discord for a guild, and the maximum above them. */
+/** The limits of a guild that are set in Discord, and their maximum. */
 export interface BudgetsSet {
   /** Set by the guild's admins. */
   readonly chosen: Readonly<Record<Whose, Limit>>;
   /** Set by the guild's admins, by the id of the role. */
   readonly roles: Readonly<Record<string, Limit>>;
-  /** Set by the bot's owner, from Discord. */
+  /** Set by the bot's owner, in Discord. */
   readonly ceiling: Readonly<Record<Whose, Limit>>;
   /** The maximum that the admins can choose: the stricter of `ceiling` and the configuration files. */
   readonly most: Readonly<Record<Whose, DayLimit>>;
@@ -251,12 +251,12 @@ const byWhose = <T>(of: (holder: keyof BudgetLimits) => T): Readonly<Record<Whos
 
 /** Removes all limits. */
 export const OFF = 'off';
-/** Limits to set or, where they are `undefined`, to remove; others do not change. */
+/** Limits to set or, if they are `undefined`, to remove; others do not change. */
 export type LimitChange = Limit | typeof OFF;
 
 const changed = (before: Limit, change: LimitChange): Limit => (change === OFF ? {} : { ...before, ...change });
 
-/** The role of everyone has the id of its guild, and cannot be mentioned. */
+/** A mention of a role. The role of everyone, which has the id of its guild, is shown as `@everyone`. */
 export const roleOf = (id: string, guildId: string) => (id === guildId ? '@everyone' : `<@&${id}>`);
 
 export function nameOf(holder: Whose): string {

@@ -9,9 +9,9 @@ import { createPromptStore } from './prompts.js';
 import { sweepAccounts, sweepReceipts } from './receipts.js';
 import { collections, createAccounts, inject, settings } from './service.js';
 
-/** Interval for removing receipts that are not read any more. */
+/** Interval at which expired receipts are removed. */
 const SWEEP_MS = 6 * 60 * 60_000;
-/** Interval for removing prompts: how much longer than the setting one may be kept. */
+/** Interval at which prompts are removed: a prompt may exceed its retention by this time. */
 const PROMPT_SWEEP_MS = 15 * 60_000;
 
 export default definePlugin({
@@ -58,7 +58,7 @@ export default definePlugin({
     settingsChanged(prompts.sweep);
     every(PROMPT_SWEEP_MS, prompts.sweep);
     personalData({
-      // It is not known whose words they contain.
+      // All prompts are deleted, since the members whose messages they contain are not known.
       forget: prompts.clear,
       stays: ['how many tokens and how much money a server has used on a day, which counts nobody’s words'],
     });

@@ -149,7 +149,7 @@ type SharedBy = 'model' | 'userId';
 
 const serverUse = z.object({ guildId: z.string(), name: z.string(), sum: sumSchema });
 
-/** Members who have used the most in this month. */
+/** The members with the highest use in this month. */
 function mostUsed(servers: readonly z.output<typeof serverUse>[]) {
   return servers
     .filter(({ sum }) => sum.runs > 0)
@@ -230,11 +230,11 @@ function addShares(shares: readonly Share[]): readonly Share[] {
   return [...sums.values()];
 }
 
-/** Maximum number of series with a separate colour; all others are shown as one. */
+/** Maximum number of series with a separate colour; all others are combined. */
 const SERIES = 3;
 const MOST_SHARES = 20;
 
-/** The use by member or model: for each day, and in total. */
+/** The use by member or model, for each day and in total. */
 function shareBlocks(all: readonly Share[], by: SharedBy, now: number, answers: WebLink): readonly WebBlock[] {
   const dates = lastDays(now, DAYS).toReversed();
   const shares = all.filter((one) => one[by] !== undefined && dates.includes(one.day));
@@ -329,7 +329,7 @@ function registerAnswerPages(context: AccountsContext, prompts: Pick<PromptStore
     services: { access },
     settings,
   } = context;
-  /** Receipts are shown to those who can read the channel where they are stored. @throws UserError */
+  /** The receipts of a channel, if the person can read that channel. @throws UserError */
   const receiptsIn = async ({ actor, query: { channel = '' } }: WebRequest): Promise<readonly Receipt[]> => {
     const { guildId } = actor;
     if (guildId === null || !(await access.mayEnter(actor, { guildId, channelId: channel }, ['ReadMessageHistory'])))
@@ -418,7 +418,7 @@ function registerAnswerPages(context: AccountsContext, prompts: Pick<PromptStore
       const receipt = await receiptOf(request);
       const home = await homeChannelOf(client, receipt.actor.channelId);
       const blocks = receiptBlocks(receipt, home);
-      // Prompts contain messages of others, also from places that the receipt's reader cannot read.
+      // Prompts contain messages of others, also from places that the reader of the receipt cannot read.
       if ((await access.tierOf(request.actor)) !== 'botOwner') return { title: receipt.trigger, blocks };
       const { keepPrompts } = await settings.global.get();
       const requests = requestsBlock(receipt, await prompts.of(receipt), keepPrompts);

@@ -2,7 +2,7 @@ import { type Receipt, t, UserError, type WebBlock, type WebRequest, type WebSte
 import type { KeptPrompts, KeptRequest } from './prompts.js';
 import type { AccountsContext } from './service.js';
 
-/** The address of a receipt's page, or of one of its requests. */
+/** The query for a receipt's page, or for one of its requests. */
 const queryOf = ({ actor, mind, id }: Receipt, more: Readonly<Record<string, string>> = {}) => ({
   channel: actor.channelId,
   mind,
@@ -10,7 +10,7 @@ const queryOf = ({ actor, mind, id }: Receipt, more: Readonly<Record<string, str
   ...more,
 });
 
-/** A receipt's link to its requests, for the owner of the bot. */
+/** A receipt's links to its requests, for the owner of the bot. */
 export function requestsBlock(receipt: Receipt, kept: KeptPrompts | undefined, isOn: boolean): WebBlock {
   if (!isOn)
     return {
@@ -40,7 +40,7 @@ export function requestsBlock(receipt: Receipt, kept: KeptPrompts | undefined, i
 }
 
 interface PromptSources {
-  /** The request that the page's address names. @throws UserError */
+  /** The receipt in the page's query. @throws UserError */
   readonly receiptOf: (request: WebRequest) => Promise<Receipt>;
   readonly promptsOf: (receipt: Receipt) => Promise<KeptPrompts | undefined>;
 }
@@ -102,7 +102,7 @@ function promptBlocks(receipt: Receipt, { leftOut }: KeptPrompts, request: KeptR
   ];
 }
 
-/** Each part is a separate block, so that no text in one can look like another part. */
+/** A step of the page with the parts of a message. Each part is a separate block, so that no text can look like another part. */
 function stepOf({ speaker, isOwn, parts, cachedFor }: KeptRequest['messages'][number], index: number): WebStep {
   return {
     id: String(index),

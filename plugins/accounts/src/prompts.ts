@@ -44,7 +44,7 @@ const message = z.object({
   /** Whether the model wrote it. */
   isOwn: z.boolean(),
   parts: z.array(part),
-  /** The prefix up to here is to be cached, for this long. */
+  /** A cached prefix ends here, and is kept this long. */
   cachedFor: z.enum(['5m', '1h']).optional(),
 });
 type Message = Readonly<z.output<typeof message>>;
@@ -54,9 +54,9 @@ const request = z.object({
   model: z.string().optional(),
   parameters: z.array(z.object({ name: z.string(), value: z.string() })),
   tools: z.array(z.string()),
-  /** Left out when it is the same as in the previous request. */
+  /** Left out when it equals that of the previous request. */
   system: z.string().optional(),
-  /** The number of leading messages that equal those of the previous request; the others follow them. */
+  /** The number of leading messages that equal those of the previous request; `messages` follow them. */
   same: z.number(),
   messages: z.array(message),
 });
@@ -85,7 +85,7 @@ export const promptCollections = {
     scope: 'global',
     version: 1,
     schema: promptsSchema,
-    // They contain messages of others, which the person who asked may not be able to read.
+    // The export has only the number of requests, since they contain messages of others, which the requester may not be able to read.
     personal: {
       by: 'actor.userId',
       export: ({ actor: { channelId }, mind, trigger, at, requests }: StoredPrompts) => ({
@@ -96,13 +96,13 @@ export const promptCollections = {
         requests: requests.length,
       }),
     },
-    // When any process switches them off, or deletes a member's data, all of them are removed.
+    // All processes have to see it when one of them deletes all prompts, because they were switched off or a member's data deleted.
     shared: true,
   },
   promptIndex: { scope: 'guild', version: 1, schema: promptIndexSchema, shared: true },
 } as const;
 
-/** A request as the model got it: complete, without secrets. */
+/** A complete request to a model, without secrets. */
 export interface KeptRequest extends Pick<StoredRequest, 'at' | 'model' | 'parameters' | 'tools'> {
   readonly system: string;
   readonly messages: readonly Message[];
@@ -119,7 +119,7 @@ export interface PromptStore {
   keep(sent: SentRequest): Promise<void>;
   /** `undefined` when none are kept (any more). */
   of(receipt: Pick<Receipt, 'actor' | 'mind' | 'id'>): Promise<KeptPrompts | undefined>;
-  /** Removes what the settings do not allow to keep: everything when they are off. */
+  /** Removes prompts that the settings do not allow to keep: all of them when they are switched off. */
   sweep(): Promise<void>;
   clear(): Promise<void>;
 }
@@ -141,15 +141,15 @@ const MOST_CHARACTERS = 2_000_000;
 
 export function createPromptStore({ stores, retention, redaction, clock, log }: PromptStoreDependencies): PromptStore {
   const { prompts, promptIndex } = stores;
-  // Serialises saving and removing for each server.
+  // Serialises writes and removals for each server.
   const mutex = createKeyedMutex();
-  /** Number of times that everything was removed: prompts that are being saved at that moment are dropped, too. */
+  /** Number of complete removals: prompts whose write began before one are dropped. */
   let removals = 0;
 
   const isOld = ({ at }: { readonly at: number }, { promptHours }: Retention) =>
     at <= clock.now() - promptHours * HOUR_MS;
 
-  /** The documents first: one that no index names would stay forever. */
+  /** Deletes the documents before their index entries: a document without one would stay forever. */
   const drop = async (guildId: string, dropped: PromptIndex['turns']) => {
     if (dropped.length === 0) return;
     for (const { key } of dropped) await prompts.of(key).delete();
@@ -235,7 +235,7 @@ export function createPromptStore({ stores, retention, redaction, clock, log }: 
 
 const keyOf = ({ actor, mind, id }: Pick<Receipt, 'actor' | 'mind' | 'id'>) => `${actor.channelId} ${mind} ${id}`;
 
-/** Requests of a piece of work repeat one another: only the new part of each is stored. */
+/** Adds a request. Requests of one piece of work repeat each other, so only the new part of each is stored. */
 function withRequest(before: StoredPrompts, sent: SentRequest, redaction: Redaction): StoredPrompts {
   const next = shownRequest(sent, redaction);
   const last = wholeRequests(before.requests).at(-1);
@@ -330,7 +330,7 @@ function pictureText({ type, mediaType, data }: Extract<ContentBlock, { type: 'i
   return type === 'base64' ? `${mediaType}, ${Buffer.byteLength(data, 'base64')} bytes` : mediaType;
 }
 
-/** Secrets are removed before quotes and line breaks are escaped, which would hide them. */
+/** JSON without secrets. They are removed before quotes and line breaks are escaped, which would hide them. */
 function jsonOf(value: unknown, redaction: Redaction): string {
   const text = JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'string' ? redaction.text(inner) : inner,

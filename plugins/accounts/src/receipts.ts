@@ -40,7 +40,7 @@ const receiptSchema = z.object({
 }) satisfies z.ZodType<Receipt>;
 
 export const receiptsSchema = z.object({
-  /** Maximum for one channel, in the order in which they were last recorded. */
+  /** At most `Retention.receipts` for each responder, in the order of their last record. */
   receipts: z.array(receiptSchema).default([]),
 });
 type StoredReceipts = z.output<typeof receiptsSchema>;
@@ -50,7 +50,7 @@ const DAY_MS = 24 * 60 * 60_000;
 type ReceiptStore = Collection<StoredReceipts, 'channel'>;
 
 interface Retention {
-  /** Maximum for each responder in a channel, so that a busy one does not displace the receipts of another. */
+  /** Maximum for each responder in a channel, so that a busy one does not displace the receipts of others. */
   readonly receipts: number;
   readonly receiptDays: number;
 }
@@ -76,7 +76,7 @@ function isSame(one: Receipt, other: Receipt): boolean {
   return one.id === other.id && one.mind === other.mind;
 }
 
-/** Removes receipts that are too old, also in channels that are not used any more. */
+/** Removes receipts that are too old, including those of unused channels. */
 export async function sweepReceipts(store: ReceiptStore, now: number, { receiptDays }: Retention): Promise<void> {
   const isOld = (receipt: Receipt) => receipt.at <= now - receiptDays * DAY_MS;
   for await (const [channelId, { receipts }] of store.entries()) {
@@ -88,7 +88,7 @@ export async function sweepReceipts(store: ReceiptStore, now: number, { receiptD
   }
 }
 
-/** Removes accounts that have counted nothing for longer than days are kept. */
+/** Removes accounts whose last use is older than the retention of days. */
 export async function sweepAccounts(
   entries: AsyncIterable<readonly [key: string, account: Account]>,
   documentOf: (key: string) => Pick<Document<Account>, 'delete'>,
@@ -102,7 +102,7 @@ export async function sweepAccounts(
   }
 }
 
-/** Newest first. */
+/** The receipts of a channel, newest first. */
 export async function receiptsOf(
   store: ReceiptStore,
   channelId: string,
@@ -124,7 +124,7 @@ export async function findReceipt(
 }
 
 const KEPT_DAYS = 31;
-/** More pieces of work than ever run at once in one place. */
+/** More than the number of pieces of work that ever run at once in one place. */
 const COUNTED_KEPT = 64;
 
 export const sumSchema = z.object({
@@ -144,7 +144,7 @@ const counted = z.object({ receipt: z.string(), sum: sumSchema });
 
 const hold = z.object({ id: z.string(), tokens: z.number(), usd: z.number(), until: z.number() });
 
-/** The use by one model or member on one day of a guild. */
+/** The use of one model or member on one day in a guild. */
 export const shareSchema = z.object({
   day: z.string(),
   model: z.string().optional(),
@@ -154,24 +154,24 @@ export const shareSchema = z.object({
   usd: z.number(),
 });
 export type Share = z.output<typeof shareSchema>;
-/** How many are kept for each past day: those that used the most, so that the account stays small in a server with thousands of members. */
+/** Maximum number of shares for each past day: the largest are kept, so that the account stays small in a server with thousands of members. */
 const SHARES_KEPT = 5;
 
 /** The account of a guild, channel or member. */
 export const accountSchema = z.object({
   /** By day (UTC), `2026-11-21`. */
   days: z.record(z.string(), sumSchema).default({}),
-  /** For a guild: today's tokens by channel. */
+  /** For a guild's account: today's tokens by channel. */
   channels: z.object({ day: z.string(), tokens: z.record(z.string(), z.number()) }).optional(),
-  /** The latest receipts: one that is recorded again, for instance after a crash between two accounts, is counted once in each. */
+  /** The amounts of the latest receipts: a receipt that is recorded again, for instance after a crash between two accounts, is counted once in each. */
   counted: z.array(counted).default([]),
-  /** Space for work that is running. */
+  /** Reservations of running work. */
   held: z.array(hold).default([]),
 });
 export type Account = z.output<typeof accountSchema>;
 
 export const guildAccountSchema = accountSchema.extend({
-  /** By model, and by member. */
+  /** Shares by model, and by member. */
   shares: z.array(shareSchema).default([]),
 });
 export type GuildAccount = z.output<typeof guildAccountSchema>;
@@ -188,20 +188,20 @@ export function usedIn(account: Pick<Account, 'days'>, at: number, period: 'day'
   return addSums(Object.entries(account.days).flatMap(([date, used]) => (date.startsWith(month) ? [used] : [])));
 }
 
-/** When the next day (UTC) begins. */
+/** The beginning of the next day (UTC), in milliseconds since 1970. */
 export function nextDay(at: number): number {
   return (Math.floor(at / DAY_MS) + 1) * DAY_MS;
 }
 
-/** The days up to this one, the latest first. */
+/** The days up to this one, latest first. */
 export function lastDays(at: number, count: number): readonly string[] {
   return Array.from({ length: count }, (_, back) => dayOf(at - back * DAY_MS));
 }
 
 /**
- * Adds a receipt to the account's day, except the part that the account has counted already, and removes days that are too old.
+ * Adds a receipt to the account's day, without the part that the account has already counted, and removes days that are too old.
  * @param before the receipt that it replaces
- * @returns what was added
+ * @returns the added amount
  */
 export function enter(account: Account, receipt: Receipt, before: Receipt | undefined): Sum {
   const day = dayOf(receipt.at);
@@ -222,7 +222,7 @@ function toEntry<T>(key: string, value: T | undefined): readonly (readonly [stri
   return value === undefined ? [] : [[key, value]];
 }
 
-/** Also records, in the guild's account, which channel used it. */
+/** Adds an amount to a channel in the guild's account. */
 export function enterChannel(account: Account, channelId: string, at: number, { tokens }: Sum): void {
   const day = dayOf(at);
   if (account.channels !== undefined && account.channels.day > day) return;
@@ -230,10 +230,10 @@ export function enterChannel(account: Account, channelId: string, at: number, { 
   account.channels = { day, tokens: { ...today, [channelId]: (today[channelId] ?? 0) + tokens } };
 }
 
-/** Also records, in the guild's account, which model and which member used it. */
+/** Adds an amount to its model and its member in the guild's account. */
 export function enterShares(account: GuildAccount, { actor, at, model }: Receipt, { runs, tokens, usd }: Sum): void {
   const day = dayOf(at);
-  // Once a day: finding the largest of all days takes longer than all else here.
+  // Only with the first receipt of a day: finding the largest shares of all days takes longer than the rest.
   const isFirst = account.shares.every((one) => one.day !== day);
   for (const whose of [{ model }, { userId: actor.userId }]) {
     const isTheirs = (one: Share) => one.day === day && one.model === whose.model && one.userId === whose.userId;
@@ -244,7 +244,7 @@ export function enterShares(account: GuildAccount, { actor, at, model }: Receipt
   if (isFirst) account.shares = keptShares(account.shares, Object.keys(account.days));
 }
 
-/** All of the newest day, and the largest of the others. */
+/** All shares of the newest day, and the largest of the other days. */
 function keptShares(shares: readonly Share[], days: readonly string[]): Share[] {
   const newest = [...days].sort().at(-1);
   const isKept = (share: Share) => {
@@ -279,7 +279,7 @@ function wholeOf({ usage, cost }: Pick<Receipt, 'usage' | 'cost'>): Sum {
   return { runs: 1, tokens: tokensOf(usage), usd: cost ?? 0, unpriced: cost === null ? 1 : 0, usage };
 }
 
-/** The difference to sums that have counted `then`. */
+/** The difference between a sum and an earlier one. */
 function difference(now: Sum, then: Sum): Sum {
   return {
     runs: now.runs - then.runs,

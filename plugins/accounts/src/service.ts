@@ -84,7 +84,7 @@ export const inject = {
 
 export type AccountsContext = PluginContext<typeof settings, typeof collections, typeof inject>;
 
-/** A channel and its threads share one account; receipts are stored where the work was done. */
+/** A channel and its threads share one account; receipts are stored in the channel or thread of the work. */
 export function createAccounts(
   context: AccountsContext,
   ofFiles: LimitsInForce,
@@ -124,7 +124,7 @@ export function createAccounts(
           enterShares(account, receipt, added);
         });
       }
-      // Last, so that every stored receipt has been counted in all accounts.
+      // Stored last, so that every stored receipt is counted in all accounts.
       await keepReceipt(stores.receipts, receipt, await settings.global.get());
     },
     keepRequest: prompts.keep,
@@ -132,10 +132,10 @@ export function createAccounts(
   };
 }
 
-/** A reservation ends after this time: the work has failed without releasing it. */
+/** Lifetime of a reservation that is never released, because its work has failed. */
 const HELD_MS = 15 * 60_000;
 
-/** Reserves the amount in all of the accounts, or in none. */
+/** Reserves the amount in all accounts, or in none. */
 async function reserve(
   limited: readonly LimitedAccount[],
   most: Amount,
@@ -154,7 +154,7 @@ async function reserve(
   for (const [index, { holder, limit, document }] of limited.entries()) {
     await document.update((account) => {
       const now = clock.now();
-      // Two limits may apply to one account; a reservation does not count against its own work.
+      // The same account may have two limits: its own reservation must not count against the second one.
       account.held = account.held.filter(({ id, until }) => until > now && id !== hold.id);
       const reason = judge(holder, limit, account, now, most);
       reasons.push(reason);

@@ -33,7 +33,7 @@ export async function whyNot(context: AccountsContext, ctx: CommandContext, aske
   return [t('**Why there is no answer of mine to this message**'), ...lines.map((line) => `• ${line}`)].join('\n');
 }
 
-/** Only for messages that the requester can read. */
+/** The message, if the requester can read it. @throws UserError */
 async function messageOf(
   { client, services }: AccountsContext,
   { actor }: CommandContext,
@@ -54,7 +54,7 @@ async function messageOf(
   return message;
 }
 
-/** Reasons from a message and the current rules and settings: nothing is recorded about messages that are not for the bot. */
+/** Reasons derived from a message and the current rules and settings: nothing is recorded about messages that are not addressed to the bot. */
 async function derived(context: AccountsContext, message: Message): Promise<readonly string[]> {
   const { client, services } = context;
   const { author, content, guildId, mentions } = message;
@@ -115,7 +115,7 @@ function unseen({ client, guild, channel, content, attachments, guildId, mention
     : undefined;
 }
 
-/** For a message to the bot: the command after the mention, otherwise what prevents an answer now. */
+/** For a message to the bot: the command after the mention, otherwise the current obstacle to an answer. */
 async function addressed(context: AccountsContext, message: Message): Promise<readonly string[]> {
   const { client, services } = context;
   const { author, content, guildId, channelId } = message;

@@ -34,7 +34,7 @@ const ADMIN = { tier: 'admin', where: 'guild' } as const;
 type Target = AccessRule['target'];
 type Subject = AccessRule['subject'];
 
-/** `!access …`: who may use what in this server, and why. */
+/** `!access …`: the access rules of this server, and explanations of decisions. */
 export function registerAccessCommands(context: AdminContext): void {
   const { group, component, services } = context;
   const { access, accessRules, commands, plugins, tools } = services;
@@ -265,7 +265,7 @@ export function registerAccessCommands(context: AdminContext): void {
   });
 }
 
-/** Whether a target is one of the commands that a server's admins need to correct their own rules. */
+/** Whether a target is a command that a server's admins need to correct their own rules. */
 export function keepsServerInHand(
   { commands, plugins }: Pick<AdminContext['services'], 'commands' | 'plugins'>,
   { kind, name }: Target,
@@ -281,22 +281,22 @@ export const lockWarning = (name: string) =>
     { name: code(name) },
   );
 
-/** Which rules a command is about: those of the server, or those of the bot's owner. */
+/** The rules that a command concerns: those of the server, or those of the bot's owner. */
 interface Level {
   readonly idOf: (ctx: CommandContext) => string | null;
   readonly who: ReturnType<typeof option.rest>;
   readonly find: (ctx: CommandContext, text: string) => Promise<Subject>;
-  /** The answer of `list` when there are none. */
+  /** The answer of `list` without rules. */
   readonly empty: () => string;
 }
 
-/** A plugin, command or tool by name: `party add`, or `plugin:party` where several have it. @throws UserError when nothing has it */
+/** A plugin, command or tool by name: `party add`, or `plugin:party` where several have the name. @throws UserError when none has it */
 export async function findTarget(
   { commands, plugins, tools }: Pick<AdminContext['services'], 'commands' | 'plugins' | 'tools'>,
   ctx: Pick<CommandContext, 'actor'>,
   text: string,
 ): Promise<Target> {
-  // The last option of a command includes the quotes that other options need for several words.
+  // The last option of a command may contain the quotes that other options need for several words.
   const typed = text
     .trim()
     .toLowerCase()
@@ -306,7 +306,7 @@ export async function findTarget(
   const found: Target[] = [];
   const named = await commands.explain(ctx.actor, name);
   const [first] = named;
-  // For an alias, the command's own name is used; a group is named as it was typed.
+  // An alias is replaced by the command's own name; a group keeps the typed name.
   if (first !== undefined) {
     const isAlias = named.length === 1 && first.command.aliases.includes(name);
     found.push({ kind: 'command', name: isAlias ? first.command.name : name.split(/\s+/).join(' ') });
@@ -361,7 +361,7 @@ function assertRuns(services: Pick<AdminContext['services'], 'commands' | 'plugi
   throw new UserError(`${sentence} ${t('The owner of the bot loads it with `plugin load {plugin}`.', values)}`);
 }
 
-/** @throws UserError when it is not a command or a tool */
+/** The decisions about a command or tool. @throws UserError for any other target */
 export async function decisionsFor(
   { commands, tools }: Pick<AdminContext['services'], 'commands' | 'tools'>,
   actor: CommandContext['actor'],
@@ -383,7 +383,7 @@ export interface Decided {
   readonly decision: Decision;
 }
 
-/** A member, role, channel or category by mention, id or name. @throws UserError when there is none, or several have the name */
+/** A member, role, channel or category by mention, id or name. @throws UserError when none or several match */
 export async function findSubject(ctx: CommandContext, text: string): Promise<Subject> {
   const guild = requireGuild(ctx);
   const wanted = text.trim();
@@ -395,7 +395,7 @@ export async function findSubject(ctx: CommandContext, text: string): Promise<Su
     if (guild.roles.cache.has(id)) return { kind: 'role', id };
     const channel = guild.channels.cache.get(id);
     if (channel !== undefined) return { kind: channel.type === ChannelType.GuildCategory ? 'category' : 'channel', id };
-    // Also a user who has left: the rule applies when they come back.
+    // A user who has left also matches: the rule applies when they come back.
     if (sign === undefined || sign.startsWith('@')) return { kind: 'user', id };
   }
   const [subject, another] = await subjectsCalled(guild, wanted);
@@ -407,7 +407,7 @@ export async function findSubject(ctx: CommandContext, text: string): Promise<Su
   return subject;
 }
 
-/** Roles and channels of a name; where there are none, members. */
+/** The roles and channels with a name; if there are none, the members. */
 async function subjectsCalled(guild: Guild, wanted: string): Promise<readonly Subject[]> {
   const named: readonly Subject[] = [
     ...rolesCalled(guild, wanted).map(({ id }) => ({ kind: 'role', id }) as const),
@@ -419,7 +419,7 @@ async function subjectsCalled(guild: Guild, wanted: string): Promise<readonly Su
   return (await membersCalled(guild, wanted)).map(({ id }) => ({ kind: 'user', id }) as const);
 }
 
-/** A user, a server, all servers or everyone. An id that is not one of the bot's servers is a user's, unless it is written `server:<id>`. */
+/** A user, a server, all servers or everyone. An id that is not one of the bot's servers counts as a user's, unless it is written `server:<id>`. */
 async function findOwnerSubject(
   { channel: { client }, actor: { guildId } }: CommandContext,
   text: string,
@@ -435,7 +435,7 @@ async function findOwnerSubject(
   return { kind: isServer ? 'guild' : 'user', id };
 }
 
-/** Rules about everything are evaluated first. */
+/** Sorts rules: those about everything come first, as in their evaluation. */
 export const byPrecedence = (rules: readonly AccessRule[]): readonly AccessRule[] =>
   rules.toSorted(
     (a, b) =>
@@ -452,7 +452,7 @@ const lineOf = ({ effect, target, subject }: AccessRule) =>
 
 const namesOf = (names: readonly string[]) => (names.length === 0 ? t('none') : names.map(code).join(', '));
 
-/** The name of an id in a file, for its reader. */
+/** The name of an id, for a comment in a file. */
 function nameOf(guild: Guild | null, id: string): string | undefined {
   return (
     guild?.roles.cache.get(id)?.name ?? guild?.channels.cache.get(id)?.name ?? guild?.members.cache.get(id)?.displayName

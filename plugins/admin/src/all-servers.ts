@@ -15,7 +15,7 @@ const viewOf = ({ id, name, memberCount, joinedTimestamp }: Guild): Server => ({
 
 export type AllServers = ReturnType<typeof createAllServers>;
 
-/** The servers of the bot, whichever process serves them. */
+/** The servers of the bot, in all processes. */
 export function createAllServers({ client, question }: AdminContext) {
   const largest = question({
     name: 'largest-servers',
@@ -52,7 +52,7 @@ export function createAllServers({ client, question }: AdminContext) {
   return {
     /**
      * @param named part of the name
-     * @param shards those whose servers are wanted
+     * @param shards only servers of these shards
      */
     async largest(
       most: number,
@@ -80,7 +80,7 @@ export function createAllServers({ client, question }: AdminContext) {
         throw new UserError(t('The bot is in no server with the id {id}. `bot servers` lists them.', { id: code(id) }));
       return found;
     },
-    /** @returns whether it was still in the server */
+    /** @returns whether the bot was still in the server */
     leave: (id: string) => leaving.of(id, { id }),
   };
 }

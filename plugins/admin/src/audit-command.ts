@@ -16,22 +16,22 @@ import type { AdminContext } from './context.js';
 import { code, suggestFrom } from './format.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
-/** The number of entries that the host keeps. */
+/** The host's limit on entries. */
 const MOST_AUDITED = 300;
-/** Leaves space for the heading in a message. */
+/** Maximum length of a page, which leaves space for the heading in a message. */
 const PAGE_CHARACTERS = 1_700;
-/** Space in the id of a button, where `:` and `%` take three characters. */
+/** Space in the custom id of a button, where `:` and `%` take three characters. */
 const LONGEST_FILTER = 56;
 const ALL = 'all';
 
 /** The filters of the audit. */
 interface Wanted {
   readonly filter: string;
-  /** Also actions that only read. */
+  /** Whether actions that only read are included. */
   readonly isWhole: boolean;
 }
 
-/** An entry of the audit: actions of people, and calls of tools that models and agents made for them. */
+/** An entry of the audit: an action of a person, or a tool call that a model or agent made for them. */
 interface Entry {
   readonly id: string;
   readonly at: number;
@@ -43,15 +43,15 @@ interface Entry {
   /** The reason for the outcome, or the member who decided; as Markdown. */
   readonly why: string | undefined;
   readonly isCall: boolean;
-  /** The text in which names of tools and plugins are searched. */
+  /** The text in which filters search for names of tools and plugins. */
   readonly words: string;
-  /** The target of a call, in lower case: an id, a mention or a name. It is searched, and not shown. */
+  /** The targets of a call, in lower case: ids, mentions or names. Filters search them; they are not shown. */
   readonly targets: readonly string[];
   /** Whether it only read something. */
   readonly reads: boolean;
 }
 
-/** `!audit`: the actions of moderators and admins in this server, calls of tools that change something, and what was refused. */
+/** `!audit`: the actions of moderators and admins in this server, tool calls that change something, and refusals. */
 export function registerAuditCommand(context: AdminContext): void {
   const { command, component, services } = context;
   const { plugins, tools } = services;
@@ -160,7 +160,7 @@ function entryOfAct(
   };
 }
 
-/** Without its arguments: they may contain text that is not meant for the admins. */
+/** An entry without the call's arguments, which may contain text that is not meant for the admins. */
 function entryOfCall({ id, createdAt, actor, tool, plugin, state, decidedBy, input }: LedgerEntry): Entry {
   return {
     id,
@@ -207,11 +207,11 @@ function endWord(end: AuditedAct['outcome'] | LedgerEntry['state']): string {
   }
 }
 
-/** An entry about a file has no member as its author, and describes itself. */
+/** The author of an entry. An entry about a file has no member as its author, but a description. */
 const personOf = (userId: string) => (/^\d+$/.test(userId) ? `<@${userId}>` : plainText(userId));
 const timeOf = (at: number) => `<t:${Math.floor(at / 1000)}:f>`;
 
-/** A member by mention or id; any other text is searched as a word in the entry. */
+/** Matches a member by mention or id; any other text has to occur in the entry. */
 function matcher(filter: string, namesOf: (id: string) => readonly string[]): (entry: Entry) => boolean {
   const wanted = filter.trim();
   if (wanted === '') return () => true;
@@ -225,14 +225,14 @@ function matcher(filter: string, namesOf: (id: string) => readonly string[]): (e
   return ({ words }) => word.test(words);
 }
 
-/** The names by which a tool may be given a member. */
+/** The names with which a tool call may refer to a member. */
 function namesOf(member: GuildMember | undefined): readonly string[] {
   if (member === undefined) return [];
   const names = [member.user.username, member.user.globalName, member.nickname].flatMap((name) => name ?? []);
   return names.flatMap((name) => [name.toLowerCase(), `@${name.toLowerCase()}`]);
 }
 
-/** As many lines as fit in one message; the rest is on the next page. */
+/** Splits lines into pages that fit in one message. */
 function paged(lines: readonly string[]): readonly (readonly string[])[] {
   const pages: string[][] = [];
   let room = 0;

@@ -3,7 +3,7 @@ import type { Message } from 'discord.js';
 import type { AdminContext } from './context.js';
 import { code } from './format.js';
 
-/** Interval of the check whether a backup is due. */
+/** Interval at which due backups are looked for. */
 const LOOK_MS = 10 * 60_000;
 /** Interval of progress messages of a long backup. */
 const TELL_MS = 5_000;
@@ -20,7 +20,7 @@ export function registerBackups(context: AdminContext): void {
     const { backupHours, backupKeep, backupFolder } = await settings.global.get();
     if (backupHours === 0) return;
     try {
-      // A backup in the future was made before the clock was corrected.
+      // A backup with a future time was made before the clock was corrected.
       const made = (await backups.list(backupFolder)).filter(({ createdAt }) => createdAt <= clock.now());
       const last = made.find(({ scheduled }) => scheduled);
       if (last !== undefined && clock.now() - last.createdAt < backupHours * 3_600_000) return;
@@ -70,7 +70,7 @@ export function registerBackups(context: AdminContext): void {
         return ctx.reply(t('It is sound: {backup}', { backup: backupText(await backups.verify(wanted, folder)) }));
       }
       await ctx.defer();
-      // Discord shows a progress indicator for a slash command.
+      // For a slash command, Discord shows a progress indicator.
       const progress =
         ctx.source === 'prefix' ? createProgress(await ctx.reply(t('Backing up …')), clock.now) : undefined;
       const startedAt = clock.now();
@@ -103,7 +103,7 @@ async function listOf({ services: { backups } }: AdminContext, folder: string | 
   ].join('\n');
 }
 
-/** A verified backup, in one sentence. */
+/** A verified backup as one sentence. */
 export function backupText({ name, files, bytes, withSecrets, leftOut, host }: VerifiedBackup): string {
   const secrets = withSecrets
     ? t('with secrets: keep it safe')

@@ -24,20 +24,20 @@ const OWNER = { tier: 'botOwner' } as const;
 const HOUR_MS = 60 * 60_000;
 const LONGEST = 1_500;
 
-/** Number of servers that an announcement is sent to concurrently: the rest of Discord's limit is left for answers to members. */
+/** Number of concurrent requests of an announcement: the rest of Discord's rate limit is left for answers to members. */
 const AT_ONCE = 4;
 /** Maximum number of servers named in one answer. */
 const NAMED = 10;
 const LONGEST_ANNOUNCEMENT_MS = 30 * 60_000;
 
-/** `!bot contact`, `answer` and `announce`: messages to the owner of the bot, and the owner's to a member or to all servers. */
+/** `!bot contact`, `answer` and `announce`: messages of members to the owner of the bot, and of the owner to a member or to all servers. */
 export function messageCommands(context: AdminContext): readonly Subcommand[] {
   const { settings, services, client, question } = context;
   const { audit, random } = services;
   const askFirst = createAskFirst({ component: context.component, ...services, name: 'bot-announce', access: OWNER });
   const { say, tell, tellOwners, attempt } = createMessenger(context);
 
-  /** The channel for announcements in a server: the one that its admins chose, otherwise the one in which Discord greets. */
+  /** The channel for announcements in a server: the admins' choice, otherwise the system channel. */
   const channelOf = async (guild: Guild): Promise<SendableChannels | undefined> => {
     const id = (await settings.guild(guild).get()).announcements ?? guild.systemChannelId;
     return id === null ? undefined : findSendableIn(client, guild.id, id);
@@ -167,7 +167,7 @@ export function messageCommands(context: AdminContext): readonly Subcommand[] {
   ];
 }
 
-/** Tells the owners of the bot about servers that it is added to and removed from, unless they have switched this off. */
+/** Notifies the owners of the bot when it is added to or removed from a server, unless they have switched this off. */
 export function registerServerNotices(context: AdminContext, all: AllServers): void {
   const { on, settings, services } = context;
   const { random } = services;
@@ -210,7 +210,7 @@ const quoted = (message: string) =>
 function createMessenger({ client, log, services, signal }: AdminContext) {
   const { access, clock, languages } = services;
 
-  /** Mentions in it ping no one. */
+  /** Sends a notice that pings no one. */
   const say = (channel: SendableChannels, content: string, key: string) =>
     sendText(channel, textMessages(asNotice(content)), key, { clock, signal });
 
@@ -225,7 +225,7 @@ function createMessenger({ client, log, services, signal }: AdminContext) {
     }
   };
 
-  /** By direct message, in the language of the user. @returns whether it was sent */
+  /** Sends a direct message, in the language of the user. @returns whether it was sent */
   const tell = (userId: string, write: () => string, key: string) =>
     attempt(async () => {
       const content = await languages.speak({ guildId: null, userId }, write);

@@ -12,10 +12,10 @@ import {
 import type { AdminContext } from './context.js';
 
 const OWNER = { tier: 'botOwner' } as const;
-/** A bot that starts later than this was not restarted by the command. */
+/** Maximum time between a restart by the command and the bot's start: a later start has another cause. */
 const BACK_WITHIN_MS = 60 * 60_000;
 
-/** Where a restart was requested, until the bot has reported there that it is back. */
+/** The place where a restart was requested, until the bot has reported its return there. */
 export const restarts = {
   scope: 'global',
   version: 1,
@@ -72,7 +72,7 @@ export function processCommands(context: AdminContext): readonly Subcommand[] {
           async run() {
             audit.record({ actor: ctx.actor, act: 'bot shutdown (agreed)', outcome: 'done' });
             const deaf = await findDeaf(context);
-            // After the answer: the stop waits for running commands.
+            // Runs after the answer, since the stop waits for running commands.
             context.after(0, () => control.end('shutdown'));
             return [
               t('Stopping. Goodbye.'),
@@ -91,7 +91,7 @@ export function processCommands(context: AdminContext): readonly Subcommand[] {
   ];
 }
 
-/** Names of processes whose version is too old for a request to end; none where that is not known. */
+/** Names of processes whose version does not support ending by request; empty when the versions are not known. */
 async function findDeaf({ services, log }: AdminContext): Promise<readonly string[]> {
   const status = await services.cluster.status().catch((error: unknown) => {
     log.info('the processes of the cluster are not known', { error });

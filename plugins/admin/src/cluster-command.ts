@@ -8,7 +8,7 @@ import {
 } from '@cinnabar/sdk';
 import type { AdminContext } from './context.js';
 
-/** `!cluster`: which process serves which servers, and the latest moves. The command line prints the same. */
+/** `!cluster`: the processes with their servers, and the latest takeovers. The command line prints the same. */
 export function registerCluster({ command, services }: AdminContext): void {
   const { cluster } = services;
   command({

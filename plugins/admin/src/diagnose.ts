@@ -22,7 +22,7 @@ import type { AdminContext } from './context.js';
 import { code } from './format.js';
 import { missingIn } from './plugin-commands.js';
 
-/** The result of one check. A note is something that may matter, but does not prevent it from working. */
+/** The result of one check. A note does not prevent the feature from working. */
 interface Finding {
   readonly state: 'fine' | 'note' | 'obstacle';
   readonly text: string;
@@ -34,7 +34,7 @@ type Target = Awaited<ReturnType<typeof findTarget>>;
 
 const SIGNS = { fine: '✓', note: '⚠', obstacle: '✗' } as const;
 
-/** `!diagnose`: checks everything that a feature needs to work for a member here, and names the first obstacle. */
+/** `!diagnose`: checks all conditions of a feature for a member here, and names the first obstacle. */
 export function registerDiagnose(context: AdminContext): void {
   const { command, services } = context;
   command({
@@ -98,7 +98,7 @@ function conclusion(findings: readonly Finding[]): string {
   if (first === undefined) return t('Nothing stands in the way here.');
   return [
     t('**First obstacle**: {obstacle}. **Remedy**: {remedy}', first),
-    // All have to be fixed: with one remedy at a time, each would seem to have no effect.
+    // Shows all remedies: with one at a time, each would seem to have no effect.
     ...others.map((one) => t('**Also in the way**: {obstacle}. **Remedy**: {remedy}', one)),
   ].join('\n');
 }
@@ -114,7 +114,7 @@ async function examine(
   if (kind === 'plugin') return examinePlugin(context, ctx, actor, pluginOf(context, name));
   if (kind === 'command') return examineCommand(context, ctx, actor, name);
   const { findings: own, notOffered } = await examineTool(context, ctx, actor, name);
-  // Members use tools through the AI; external agents need none of this.
+  // Members use tools through the AI, so its conditions are checked, too. External agents need none of them.
   const asked = await examineAi(context, ctx, actor);
   const offer = notOffered === undefined ? [] : [ofReason(notOffered)];
   return [
@@ -129,7 +129,7 @@ async function examine(
 async function examineAi(context: AdminContext, ctx: CommandContext, actor: Actor): Promise<readonly Finding[]> {
   const ai = context.services.plugins.list().find(({ id }) => id === 'ai');
   if (ai === undefined) return [];
-  // A stopped plugin has no commands.
+  // A stopped plugin has no commands that could be checked.
   return ai.state === 'running'
     ? examineCommand(context, ctx, actor, 'ai')
     : examineState(context, ctx, ai, await isOwner(context, ctx));
@@ -213,7 +213,7 @@ async function examineTool(context: AdminContext, ctx: CommandContext, actor: Ac
   return { findings, notOffered };
 }
 
-/** Whether the plugin is switched on is checked before the decision. */
+/** Leaves out whether the plugin is enabled, which is checked before the decision. */
 const isNews = ({ rule }: DecisionReason) => rule !== 'plugin-enabled';
 
 const ofReason = ({ allowed, text, remedy }: DecisionReason): Finding => asFinding({ ok: allowed, text, remedy });
@@ -225,7 +225,7 @@ function asFinding({ ok, text, remedy }: CheckResult): Finding {
 const isOwner = async ({ services: { access } }: AdminContext, ctx: CommandContext) =>
   (await access.tierOf(ctx.actor)) === 'botOwner';
 
-/** Whether the plugin runs, and is switched on in the place of the command. */
+/** Whether the plugin runs, and is enabled in the place of the command. */
 function examineState(
   { services: { plugins } }: AdminContext,
   { actor: { guildId } }: CommandContext,
@@ -265,7 +265,7 @@ function examineState(
   ];
 }
 
-/** Intents and permissions that the plugin declares; each command checks its own permissions. */
+/** Intents and permissions that the plugin declares. Each command checks its own permissions. */
 function examineNeeds(
   { client }: AdminContext,
   ctx: CommandContext,
@@ -296,7 +296,7 @@ function examineNeeds(
 
 const namesOf = (permissions: readonly string[]) => permissions.map(permissionName).join(', ');
 
-/** The requirements of a typed command in addition to those of a slash command: the bot reads it, and answers in the channel. */
+/** The additional conditions of a typed command: the bot can read the message, and answer in the channel. */
 function examineTyping({ client }: AdminContext, { channel, guild }: CommandContext): readonly Finding[] {
   const me = guild?.members.me;
   if (me == null || channel.isDMBased()) return [];
@@ -337,7 +337,7 @@ async function examineMember(
   { channel, guild, actor: { userId: askedBy } }: CommandContext,
   actor: Actor,
 ): Promise<readonly Finding[]> {
-  // They have just used one.
+  // The requester has just used a command, so they can.
   if (guild === null || actor.userId === askedBy) return [];
   const member = await guild.members.fetch(actor.userId).catch(() => undefined);
   const until = member?.communicationDisabledUntil;
@@ -390,7 +390,7 @@ export function registerDoctor({ command, services }: AdminContext): void {
   });
 }
 
-/** The first finding of a process stands below its name. */
+/** The lines of one check. The first finding of a process gets its name as a heading. */
 function linesOfCheck(
   { ok, about, process, text, remedy }: DoctorFinding,
   index: number,

@@ -17,7 +17,7 @@ import {
 
 const MAX_VALUE = 200;
 
-/** A value as inline code: one line, with visible control characters, and unable to end the code span. */
+/** A value as inline code: on one line, with visible control characters, and without a backtick that could end the code. */
 export function code(value: unknown): string {
   const text = visible(typeof value === 'string' ? value : (JSON.stringify(value) ?? t('not set'))).replaceAll(
     '`',
@@ -36,7 +36,7 @@ export function shownSetting({ control, secret }: Shown, value: unknown): string
   return shownAs(control, value) ?? code(value);
 }
 
-/** `undefined` for values that are shown as stored. */
+/** The value in a form for people; `undefined` for values that are shown as stored. */
 function shownAs(type: SettingType, value: unknown): string | undefined {
   switch (type.kind) {
     case 'mention':
@@ -74,7 +74,7 @@ export function tierWord(tier: Tier): string {
   }
 }
 
-/** A plugin's state, as it reads after "the plugin is". */
+/** A plugin's state, for use after "the plugin is". */
 export function stateWord(state: PluginState): string {
   switch (state) {
     case 'running':
@@ -88,7 +88,7 @@ export function stateWord(state: PluginState): string {
   }
 }
 
-/** "admins, in servers, with Manage Messages" */
+/** The requirements of a policy: "admins, in servers, with Manage Messages". */
 export function whoMay({ tier, tierFrom, member, where }: AccessPolicy): string {
   const parts = [
     tierFrom === undefined ? tierWord(tier ?? 'everyone') : t('as the settings say'),
@@ -100,15 +100,15 @@ export function whoMay({ tier, tierFrom, member, where }: AccessPolicy): string 
   return parts.filter((part) => part !== undefined).join(', ');
 }
 
-/** A mention, which works as a prefix too, is shown as a name. */
+/** The typed prefix; a mention is shown as a name. */
 export function readablePrefix({ prefix, channel }: CommandContext): string {
   return prefix.startsWith('<@') ? `@${channel.client.user.displayName} ` : prefix;
 }
 
-/** Discord's limit. */
+/** Discord's maximum number of suggestions. */
 export const MAX_SUGGESTIONS = 25;
 
-/** Suggestions for a slash command's option: the names that contain what was typed. */
+/** Suggestions for a slash command's option: the names that contain the typed text. */
 export function suggestFrom(names: () => readonly string[]): Suggest {
   return (typed) =>
     names()
@@ -117,6 +117,6 @@ export function suggestFrom(names: () => readonly string[]): Suggest {
       .map((name) => ({ name, value: name }));
 }
 
-/** A tool's risk, in words. */
+/** The name of a tool's risk. */
 export const riskWord = (risk: ToolInfo['risk']): string =>
   ({ read: t('read'), write: t('write'), destructive: t('destructive') })[risk];

@@ -53,7 +53,7 @@ async function indexFor(
   return { ...index, commands: visible.filter(works), tools: offered.filter(works) };
 }
 
-/** The answer to words that name nothing that the member can use: the reasons when a command has that name, otherwise a suggestion. */
+/** The answer when the words match nothing that the member can use: the reasons of the denial when a command has that name, otherwise a suggestion. */
 function unknown(
   words: string,
   index: HelpIndex,
@@ -85,7 +85,7 @@ function withoutPrefix(words: string, prefix: string): string {
   return words.startsWith(prefix) ? words.slice(prefix.length) : words;
 }
 
-/** Everything that help can show to one member in one place. */
+/** All topics of help for one member in one place. */
 interface HelpIndex {
   readonly commands: readonly CommandInfo[];
   readonly tools: readonly ToolInfo[];
@@ -174,10 +174,10 @@ function searchPage(words: string, page: number, index: HelpIndex, style: Style)
   return pageOf(t('**Found for {words}**', { words: code(words) }), lines, page, words, style);
 }
 
-/** A description in English and in the member's language, so that words of either are found. */
+/** A description in English and in the member's language, so that a search finds words of either. */
 const bothOf = (description: string) => `${description} ${translated(description)}`;
 
-/** How commands are written in the channel of the request. */
+/** The style of commands in the channel of the request. */
 interface Style {
   /** `!`, `/`, or a mention and a space. */
   readonly prefix: string;
@@ -202,7 +202,7 @@ function topicPage(topic: Topic, index: HelpIndex, style: Style, page: number): 
   }
 }
 
-/** Lines on a page: what a phone shows of one message. */
+/** Lines on a page, so that a phone shows a whole message. */
 const PAGE_LINES = 15;
 
 /** One page of many lines, with a link to the next. */
@@ -266,7 +266,7 @@ function written(command: string, surface: CommandInfo['surface'], { prefix }: S
   return command.startsWith(start) ? code(command) : code(start + command);
 }
 
-/** Tools are used by asking, so an example is shown. */
+/** A tool with an example, since tools are used by asking. */
 function toolLine({ name, description, examples }: ToolInfo): string {
   const example = examples[0];
   const how = example === undefined ? t('Ask me') : t('Say “{example}”', { example: utterance(example) });
@@ -286,7 +286,7 @@ function toolPage({ name, description, examples, risk, access }: ToolInfo): stri
 
 const MAX_EXAMPLES = 5;
 
-/** Slots as placeholders in words: `{loot_description}` as {loot description}. */
+/** An example with its slots as words: `{loot_description}` becomes {loot description}. */
 function utterance(example: string): string {
   return example.replace(/\{(\w+)\}/g, (slot) => slot.replaceAll('_', ' '));
 }

@@ -22,7 +22,7 @@ const PEOPLE: ReadonlySet<Subject['kind']> = new Set(['user', 'role']);
 const PLACES: ReadonlySet<Subject['kind']> = new Set(['channel', 'category', 'everyone']);
 
 const same = (one: Subject, other: Subject) => one.kind === other.kind && one.id === other.id;
-/** Selects the rules about everything with an effect. */
+/** Selects rules about everything by effect and subject. */
 const of =
   (effect: Effect, isOne: (subject: Subject) => boolean) =>
   (rule: AccessRule): boolean =>
@@ -191,7 +191,7 @@ function registerBlock(context: AdminContext): void {
 }
 
 const isListed = of('allow', isPerson);
-/** With a list, everyone else is ignored. */
+/** Denies everything to everyone: with an allowlist, all others are ignored. */
 const isRest = of('deny', ({ kind }) => kind === EVERYONE.kind);
 
 function registerAllowlist(context: AdminContext): void {
@@ -227,7 +227,7 @@ function registerAllowlist(context: AdminContext): void {
         async run(ctx, { who: typed }) {
           const subject = await person(ctx, typed);
           let [was, isLast] = [false, false];
-          // Atomic: another admin may add one at the same time.
+          // In one atomic step, since another admin may change the rules at the same time.
           await accessRules.update(requireGuildId(ctx.actor), (rules) => {
             const rest = rules.filter((rule) => !(isListed(rule) && same(rule.subject, subject)));
             was = rest.length < rules.length;
@@ -245,7 +245,7 @@ function registerAllowlist(context: AdminContext): void {
       }),
       listCommand(context, 'List who may use the bot here', isListed, {
         heading: () => t('**On the list**'),
-        // Also when the last entry was removed with the data of its member.
+        // Also after the last entry was removed with the data of its member.
         none: (rules) =>
           rules.some(isRest)
             ? t('No one is on the list, and I ignore everyone here: `ignore remove server` ends that.')

@@ -33,7 +33,7 @@ export function installSubcommands({ component, services, log }: AdminContext): 
   );
   const installed = option.suggested(suggestId).describe('Id of an installed plugin');
 
-  /** A message with the progress of long work; Discord shows a progress indicator for a slash command. */
+  /** A message with the progress of long work. For a slash command, Discord shows a progress indicator. */
   const showSteps = async (ctx: CommandContext): Promise<(step: string) => void> => {
     await ctx.defer();
     if (ctx.source === 'slash') return () => undefined;

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { AdminContext } from './context.js';
 import { suggestFrom } from './format.js';
 
-/** Maximum number of members' and servers' choices in memory. */
+/** Maximum number of cached choices of members and servers. */
 const REMEMBERED = 5_000;
 
 const AUTOMATIC = 'auto';
@@ -77,7 +77,7 @@ export function registerLanguage(context: AdminContext): void {
   });
 }
 
-/** The choices of members and servers, from memory when they were read before. */
+/** The choices of members and servers, cached in memory. */
 function rememberedChoices({ settings, settingsChanged }: AdminContext): LanguageChoice {
   const known = new LRUCache<string, { readonly locale: string | undefined }>({ max: REMEMBERED });
   let changes = 0;

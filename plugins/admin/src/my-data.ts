@@ -4,14 +4,14 @@ import type { AdminContext } from './context.js';
 
 const COOLDOWN = { uses: 2, perMs: 60_000 } as const;
 
-/** Data that the bot never deletes. */
+/** Data that remain after every deletion. */
 const alwaysStays = () => [
   t('your messages in Discord, which are yours to delete, and what I have said there'),
   t('what others have written of you, also by your name, where I keep their words for them'),
   t('what you have set up for a server as its admin, which belongs to the server'),
 ];
 
-/** Backups that still contain data, and for how long: those that the bot can see, and its retention settings. */
+/** Backups that still contain the data, and for how long: from the readable backups and the retention settings. */
 async function inBackups({ settings, services: { backups } }: AdminContext): Promise<readonly string[]> {
   const { backupHours, backupKeep, backupFolder } = await settings.global.get();
   const there = await backups.list(backupFolder).catch(() => []);
@@ -49,7 +49,7 @@ function spanOf(hours: number): string {
     : t('{days, plural, one {# day} other {# days}}', { days: Math.ceil(hours / 24) });
 }
 
-/** Also of a member who has left, or whose account was deleted. */
+/** Accepts ids of members who have left and of deleted accounts. */
 const user = z
   .string()
   .regex(/^\d{15,22}$/, 'has to be the id of a user')
@@ -145,7 +145,7 @@ export function registerMyData(context: AdminContext): void {
   });
 }
 
-/** @throws UserError for an alias, whose user may not know what it stands for */
+/** @throws UserError for an alias, whose user may not know the command in it */
 function assertTyped({ actor }: CommandContext): void {
   if (actor.atMost !== undefined)
     throw new UserError(
@@ -153,7 +153,7 @@ function assertTyped({ actor }: CommandContext): void {
     );
 }
 
-/** Only for the requester: ephemeral for a slash command, otherwise by direct message. */
+/** Sends the data to the requester only: ephemeral for a slash command, otherwise by direct message. */
 async function handOver(ctx: CommandContext, data: Readonly<Record<string, unknown>>): Promise<unknown> {
   const file = new AttachmentBuilder(Buffer.from(JSON.stringify(data, undefined, 2)), { name: 'my-data.json' });
   return replyPrivately(ctx, { content: t('This is everything I hold of you.'), files: [file] });

@@ -22,11 +22,11 @@ export const newServers = {
   version: 1,
   schema: z.object({
     file: z.string(),
-    /** When it was set: servers that the bot was in before are not new. */
+    /** The time at which it was set: servers that the bot joined before are not new. */
     since: z.number().default(Number.MAX_SAFE_INTEGER),
   }),
 } as const;
-/** Servers that have received it: later choices of their admins are kept when the bot comes back. */
+/** Servers that have received it, so that later choices of their admins are kept when the bot is added again. */
 export const begunServers = { scope: 'guild', version: 1, schema: z.object({ at: z.number() }) } as const;
 
 const TEMPLATE = 'template';
@@ -39,12 +39,12 @@ export function registerNewServers(context: AdminContext): void {
   const begin = async (guild: Guild): Promise<void> => {
     const known = await template.find();
     if (known === undefined || !(await isNew(context, guild))) return;
-    // Recorded first: a server where it failed is not tried again each time that the bot is added.
+    // Recorded first, so that a failure is not repeated each time the bot is added.
     await collections.begunServers.of(guild.id).set({ at: services.clock.now() });
     const actor = { userId: guild.client.user.id, guildId: guild.id, channelId: guild.id };
     try {
       const plan = await services.guildFiles.plan(guild.id, known.file, actor, { template: true });
-      // Choices from an earlier time of the bot in the server are kept.
+      // Only if the file changes no choice from an earlier stay of the bot in the server.
       if (plan.differences.length > 0 && plan.differences.every(({ kind }) => kind === 'added'))
         await plan.apply(actor);
     } catch (error) {
@@ -60,7 +60,7 @@ export function registerNewServers(context: AdminContext): void {
     }
   };
   on('guildCreate', begin);
-  // Servers that it was added to while it did not run.
+  // For servers that the bot was added to while it did not run.
   ready(async () => {
     const known = await template.find();
     if (known === undefined) return;
@@ -80,7 +80,7 @@ export function registerNewServers(context: AdminContext): void {
         options: { file: option.attachment().describe('As `server export` writes it') },
         async run(ctx, { file }) {
           const text = await attachedText(context, file);
-          // A file that is invalid here is invalid there.
+          // A template that is invalid for this server is invalid for others, too.
           await services.guildFiles.plan(requireGuildId(ctx.actor), text, ctx.actor, { template: true });
           await template.set({ file: text, since: services.clock.now() });
           await ctx.reply(t('Servers that I am added to from now on begin as this file says.'));
@@ -126,7 +126,7 @@ async function isNew({ collections, services }: AdminContext, { id }: Guild): Pr
 
 const LONGEST_LEAVING_MS = 10 * 60_000;
 
-/** Whether the bot's owner makes the bot ignore a whole server: by a rule for it, otherwise by one for all servers. */
+/** Whether the rules of the bot's owner ignore a whole server: by a rule for it, otherwise by one for all servers. */
 function isRefused(rules: readonly AccessRule[], guildId: string): boolean {
   const about = rules.filter(({ target }) => target.kind === EVERYTHING.kind);
   const own = about.filter(({ subject }) => subject.kind === 'guild' && subject.id === guildId);
@@ -134,7 +134,7 @@ function isRefused(rules: readonly AccessRule[], guildId: string): boolean {
   return decisive.some(({ effect }) => effect === 'deny');
 }
 
-/** Leaves a refused server when the bot is added to it, if the owner has set that; otherwise the bot stays silent there. */
+/** Leaves an ignored server when the bot is added to it, if the owner has enabled that; otherwise the bot stays and does not answer there. */
 export function leaveRefusedServers({ on, settings, services, log }: AdminContext): void {
   on('guildCreate', async (guild) => {
     const { refusedServers } = await settings.global.get();
@@ -144,7 +144,7 @@ export function leaveRefusedServers({ on, settings, services, log }: AdminContex
   });
 }
 
-/** `!access global leave`: leaves the refused servers, after a confirmation. */
+/** `!access global leave`: leaves the ignored servers, after a confirmation. */
 export function leaveCommand(context: AdminContext) {
   const { client, component, question, services } = context;
   const access = { tier: 'botOwner' } as const;

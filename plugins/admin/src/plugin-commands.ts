@@ -25,7 +25,7 @@ import { code, codes, riskWord, stateWord, suggestFrom } from './format.js';
 
 const OWNER = { tier: 'botOwner' } as const;
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
-/** Direct messages have no admins: only the bot's owner has this tier there. */
+/** In direct messages, which have no admins, only the bot's owner has this tier. */
 const ADMIN_OR_DM = { tier: 'admin' } as const;
 
 /**
@@ -198,7 +198,7 @@ export function registerPluginCommands(
     ],
   });
 
-  /** The command must have ended before its plugin can be replaced, so the result is edited in afterwards. */
+  /** Reloads this plugin. The reload waits for this command to end, so the message is edited afterwards. */
   async function reloadSelf(ctx: CommandContext): Promise<void> {
     const message = await ctx.reply(t('Reloading {plugin} …', { plugin: code(ID) }));
     const showResult = (content: string) =>
@@ -215,7 +215,7 @@ export function registerPluginCommands(
   }
 }
 
-/** Permissions that the bot has nowhere in the server. */
+/** Permissions that the bot lacks in the whole server. */
 export function missingIn(
   { guild }: CommandContext,
   wanted: PluginInfo['manifest']['permissions'] = [],
@@ -236,7 +236,7 @@ function known({ commands, plugins }: AdminContext['services'], id: string): Plu
   throw new CinnabarError('CINNABAR_PLUGIN_UNKNOWN', { plugin: id, hint });
 }
 
-/** `!plugin list`: a line for each, with its state in this guild; the bot's owner sees the errors of failed ones. */
+/** `!plugin list`: a line for each plugin, with its state in this guild; the bot's owner also sees errors. */
 function listOfPlugins(plugins: Plugins, guildId: string | null, isOperator: boolean): string {
   const lines = plugins.list().flatMap((info) => {
     const { id, state, manifest, problem } = info;
@@ -246,7 +246,7 @@ function listOfPlugins(plugins: Plugins, guildId: string | null, isOperator: boo
   return [t('**Plugins** ({count})', { count: lines.length }), ...lines].join('\n');
 }
 
-/** "running, on here" */
+/** A plugin's state in a guild: "running, on here". */
 function stateIn(plugins: Plugins, { id, state }: PluginInfo, guildId: string | null): string {
   if (state !== 'running' || guildId === null) return stateWord(state);
   return plugins.enabledIn(guildId, id) ? t('running, on here') : t('running, off here');
@@ -255,11 +255,11 @@ function stateIn(plugins: Plugins, { id, state }: PluginInfo, guildId: string | 
 interface PluginDetails {
   readonly info: PluginInfo;
   readonly state: string;
-  /** The configuration that is missing for it to work here. */
+  /** The configuration that is missing here. */
   readonly need: SetupNeed | undefined;
   readonly settings: readonly SettingInfo[];
   readonly tools: readonly ToolInfo[];
-  /** Paths on the host, and why a plugin does not run, are shown to the bot's owner only. */
+  /** Whether the reader is the bot's owner: only the owner sees paths on the host, and why a plugin does not run. */
   readonly isOperator: boolean;
   /** Permissions that the bot lacks in this server. */
   readonly missing: readonly string[];
@@ -321,19 +321,19 @@ export function reloadText({ id, from, to, changes }: ReloadReport): string {
   return [heading, ...changes.map((change) => `• ${change}`)].join('\n');
 }
 
-/** Logs for the bot's owner which permissions of plugins the bot lacks in each server. */
+/** Logs the permissions that plugins need and the bot lacks, for each server. */
 export function logMissingPermissions({ client, services: { plugins }, log }: AdminContext): void {
   const declared = plugins
     .list()
     .filter(({ state }) => state === 'running')
     .map(({ id, manifest: { permissions = [] } }) => ({ id, needed: new PermissionsBitField([...permissions]) }));
   const { bitfield: all } = new PermissionsBitField(declared.map(({ needed }) => needed));
-  // The methods of discord.js resolve names and lists for each server.
+  // Compares bits: the methods of discord.js resolve names and lists for each server.
   const suffices = ({ bitfield }: Readonly<PermissionsBitField>) =>
     (bitfield & all) === all || (bitfield & PermissionFlagsBits.Administrator) !== 0n;
   const ownId = client.user?.id;
   for (const guild of client.guilds.cache.values()) {
-    // Of thousands of servers most lack nothing, which the role that Discord gave the bot there already shows: adding up all roles of a member takes much longer.
+    // In most of thousands of servers the bot's managed role suffices, and checking that is much faster than adding up all roles of the bot's member.
     if (guild.roles.cache.some(({ tags, permissions }) => tags?.botId === ownId && suffices(permissions))) continue;
     const held = guild.members.me?.permissions;
     if (held === undefined || suffices(held)) continue;

@@ -15,7 +15,7 @@ import { ActivityType, type Attachment, type PresenceData, type PresenceStatusDa
 import type { AdminContext } from './context.js';
 
 const OWNER = { tier: 'botOwner' } as const;
-/** Discord's limit. */
+/** Discord's maximum length of a status text. */
 const LONGEST = 128;
 
 const ONLINE = ['online', 'idle', 'dnd', 'invisible'] as const satisfies readonly PresenceStatusData[];
@@ -28,17 +28,17 @@ const ACTIVITIES = {
 } as const;
 const KINDS = ['playing', 'listening', 'watching', 'competing', 'custom'] as const;
 
-/** The bot's presence below its name. */
+/** The settings of the bot's presence, which is shown below its name. */
 export const presenceSettings = {
   online: z.enum(ONLINE).default('online').describe('The dot beside the name of the bot'),
   activity: z.enum(KINDS).default('custom').describe('The word before the status text; custom for none'),
   statusText: z.string().max(LONGEST).optional().describe('The text below the name of the bot; none by default'),
 } as const;
 
-/** `!bot status`, and the synchronisation of Discord with the settings. */
+/** `!bot status`. Also sends the settings to Discord. */
 export function presenceCommands(context: AdminContext): readonly Subcommand[] {
   const { client, ready, on, settingsChanged, settings } = context;
-  /** Discord starts with these values; a bot that never chose a presence sends none. */
+  /** Discord starts with the default presence, so a bot with the default sends none. */
   let isDefault = true;
   const show = async () => {
     const { online, activity, statusText } = await settings.global.get();
@@ -48,7 +48,7 @@ export function presenceCommands(context: AdminContext): readonly Subcommand[] {
     client.user?.setPresence(presenceOf(online, activity, statusText));
   };
   ready(show);
-  // A new session starts without a presence.
+  // Discord does not keep the presence for a new session.
   on('shardReady', show);
   settingsChanged(({ scope }) => (scope === 'global' ? show() : undefined));
 
@@ -94,7 +94,7 @@ function presenceOf(
 }
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
-/** Discord's limits. */
+/** Discord's limits on names. */
 const LONGEST_NAME = 32;
 const SHORTEST_USERNAME = 2;
 const MOST_BYTES = 10_000_000;

@@ -23,10 +23,10 @@ import { code, codes } from './format.js';
 import { clip } from './settings-page.js';
 
 const OWNER = { tier: 'botOwner' } as const;
-/** How long a form accepts a value. */
+/** How long a form for a value is valid. */
 const FORM_LIVES_MS = 5 * 60_000;
 const MOST_OPTIONS = 25;
-/** A text that may be a mistyped name rather than a value. */
+/** Matches a text that is more likely a mistyped name than a value. */
 const LIKE_A_NAME = /^(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]{1,12})$/;
 
 type Row = APIActionRowComponent<APIComponentInMessageActionRow>;
@@ -37,7 +37,7 @@ export function registerSecrets({ command, component, services }: AdminContext):
   const handle = component({
     name: 'secrets',
     access: OWNER,
-    // Changes are recorded with their outcome.
+    // `change` records changes with their outcome.
     audited: false,
     run: (interaction, [action = '', name = '', until = '']) => press(interaction, action, name, until),
   });
@@ -92,7 +92,7 @@ export function registerSecrets({ command, component, services }: AdminContext):
     return secret === undefined ? listPage(0, said) : secretPage(secret, said);
   };
 
-  /** Records the actor and the secret's name, not its value. */
+  /** Runs a change, and records its actor and the secret's name, but not its value. */
   const change = async (actor: Actor, act: string, task: () => Promise<readonly ReloadOutcome[]>): Promise<string> => {
     try {
       const said = outcomeWords(await task());
@@ -153,7 +153,7 @@ export function registerSecrets({ command, component, services }: AdminContext):
     return interaction.editReply(listPage(Number(name) || 0));
   };
 
-  /** The bot cannot take back a value that was typed where others may read it. */
+  /** Redacts a value that was typed where others may read it, and asks for a new one: the bot cannot undo the disclosure. */
   const answerLeak = async (ctx: CommandContext, words: string) => {
     secrets.redact(words);
     const isGone = await ctx.message?.delete().then(

@@ -16,7 +16,7 @@ import type { Attachment } from 'discord.js';
 import type { AdminContext } from './context.js';
 
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
-/** Below Discord's limit, with room for the notes. */
+/** Below Discord's limit for a message, with space for the notes. */
 const MOST_SHOWN = 1_400;
 
 /** `!server …`: the whole configuration of this server as one file. */
@@ -117,7 +117,7 @@ function textOf({ differences, notes }: GuildFilePlan): string {
 
 const MOST_KB = 100;
 
-/** The text of a file that was sent with a command. @throws UserError when it cannot be downloaded, or is too large */
+/** The text of a file attached to a command. @throws UserError when it cannot be downloaded, or is too large */
 export async function attachedText(context: AdminContext, file: Attachment): Promise<string> {
   const { client, log, signal, services } = context;
   const downloads = attachmentDownloads(client, { clock: services.clock, log, signal });

@@ -67,7 +67,7 @@ export function registerSettingsCommands(context: AdminContext): void {
   });
 }
 
-/** Users of Red type `set prefix`. @throws UserError that names the command for it, when there is one */
+/** Suggests the matching command to users of Red, who type `set prefix`. @throws UserError that names the command, when there is one */
 async function suggestInstead(
   { commands }: AdminContext['services'],
   ctx: CommandContext,
@@ -158,7 +158,7 @@ async function resetSettings(
     ].join('\n'),
     yes: t('Take them back'),
     async run() {
-      // The present values: another admin may have changed one since.
+      // Reads the current values, since another admin may have changed one.
       const before = await catalog.stored(plugin, key, actor);
       await catalog.reset(plugin, key, actor);
       const act = ['unset', plugin, ...(key === undefined ? [] : [key])].join(' ');
@@ -170,13 +170,13 @@ async function resetSettings(
   });
 }
 
-/** Whether a setting is the typed one: with its scope, a role, or neither in front, in upper or lower case. */
+/** Whether the typed text is a setting's key, with or without its scope or a role, in any case. */
 function namesSame(key: string, typed: string): boolean {
   const last = (name: string) => name.slice(name.lastIndexOf('.') + 1).toLowerCase();
   return last(key) === last(typed);
 }
 
-/** Edits the message: if that fails, the question above still shows the values. */
+/** A longer list does not fit into the answer: the values of the reset settings are then left out. */
 const LONGEST_LIST = 1_900;
 
 const valueLine = (setting: SettingInfo) =>
@@ -218,7 +218,7 @@ const CHANGED_BY: Readonly<Record<SettingScope, Tier>> = {
   member: 'everyone',
 };
 
-/** The settings that a member of the tier may change; the others are not shown to them. */
+/** The settings that the tier may change. */
 export function changeableBy(tier: Tier, settings: readonly SettingInfo[]): readonly SettingInfo[] {
   return settings.filter(({ scope }) => TIERS.indexOf(tier) >= TIERS.indexOf(CHANGED_BY[scope]));
 }
@@ -241,7 +241,7 @@ function section(title: string | undefined, settings: readonly SettingInfo[]): r
   return title === undefined ? lines : [`__${title}__`, ...lines];
 }
 
-/** "`style` = `plain` for this server. Card style. One of plain, cyberpunk, terminal; default `plain`." */
+/** A setting in one line: "`style` = `plain` for this server. Card style. One of plain, cyberpunk, terminal; default `plain`." */
 function settingLine(setting: SettingInfo): string {
   const { key, value, scope, description, type, default: byDefault } = setting;
   const about = description === '' ? '' : ` ${sentence(translated(description))}`;
@@ -249,7 +249,7 @@ function settingLine(setting: SettingInfo): string {
   return `\`${key}\` = ${shownSetting(setting, value)} ${whereSettingHolds(scope)}.${about} ${kind}`;
 }
 
-/** After a change. */
+/** The answer to a change. */
 export function changedText(setting: SettingInfo): string {
   const { key, plugin, value, scope, inForce } = setting;
   const words = { key, plugin: code(plugin), value: shownSetting(setting, value), place: whereSettingHolds(scope) };
@@ -270,7 +270,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Keys of every plugin's settings: Discord does not say which plugin was chosen. */
+/** Suggests the keys of all plugins' settings: Discord does not send the already chosen plugin. */
 function settingKeys(catalog: SettingsCatalog): Suggest {
   return async (typed, { guildId, userId }) => {
     const actor = { userId, guildId, channelId: '0' };
@@ -287,7 +287,7 @@ const CHANGE = { tier: 'admin', where: 'guild' } as const;
 
 /** `!prefix …`: the prefixes of commands in this guild. */
 export function registerPrefixCommands({ group, services: { prefixes } }: AdminContext): void {
-  // The prefixes check their own length.
+  // `Prefixes.add` checks the length.
   const prefix = z.string().min(1).describe('The prefix; quote it if it ends with a space');
   group({
     name: 'prefix',

@@ -24,7 +24,7 @@ import {
 } from 'discord.js';
 import { code, shownSetting } from './format.js';
 
-/** Groups of scopes for display, the narrowest first. Settings by role are changed with `!set` only: each role has its own. */
+/** Groups of scopes for display, the narrowest first. Settings by role can only be changed with `!set`: each role has its own values. */
 const TABS = {
   mine: ['member', 'user'],
   channel: ['channel'],
@@ -52,7 +52,7 @@ export function tabWords(tab: Tab): string {
   }
 }
 
-/** The content of a page. `id` makes the custom ids. */
+/** The content of a page. */
 export interface Page {
   readonly content: string;
   readonly components: readonly APIActionRowComponent<APIComponentInMessageActionRow>[];
@@ -81,7 +81,7 @@ function button(customId: string, label: string, options: Partial<APIButtonCompo
   return { type: ComponentType.Button, style: ButtonStyle.Secondary, custom_id: customId, label, ...options } as const;
 }
 
-/** Buttons to the pages before and after this one; nothing when there is one page. */
+/** Buttons to the previous and the next page; none for a single page. */
 function paging(id: CustomId, page: number, pages: number): readonly APIButtonComponentWithCustomId[] {
   if (pages < 2) return [];
   return [
@@ -199,7 +199,7 @@ export function settingPage(id: CustomId, { setting, guild, page, notice, typed 
   };
 }
 
-/** The controls for types that are changed by pressing; all others are typed. */
+/** The controls for types whose values are selected; all others are typed. */
 type Control =
   | { readonly kind: 'switch' }
   | { readonly kind: 'choice'; readonly values: readonly unknown[]; readonly most: number; readonly least: number }
@@ -296,7 +296,7 @@ function entityMenu(
 ): APIChannelSelectComponent | APIRoleSelectComponent | APIUserSelectComponent {
   const common = { custom_id: id('choose'), min_values: least, max_values: most };
   const ids = given.filter((one) => typeof one === 'string');
-  // Discord refuses a menu whose initial selection does not exist any more.
+  // Discord refuses a menu with an initial selection that does not exist.
   const there = ids.filter((one) => (of === 'channel' ? guild?.channels.cache.has(one) : guild?.roles.cache.has(one)));
   if (of === 'channel') {
     const type = SelectMenuDefaultValueType.Channel;
@@ -310,7 +310,7 @@ function entityMenu(
   return { type: ComponentType.UserSelect, ...common, default_values: ids.map((one) => ({ id: one, type })) };
 }
 
-/** The form of a typed setting: its value as text, or the text typed last. @returns nothing for a value that is too long for a form */
+/** The form of a typed setting, with its value as text or the last typed text. @returns nothing for a value that is too long for a form */
 export function formOf(
   customId: string,
   { key, type, control, value, secret, default: byDefault }: SettingInfo,
@@ -345,7 +345,7 @@ export function formOf(
   };
 }
 
-/** A value as it is typed. */
+/** A value as typed text. */
 export function textOf(type: SettingType, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (type.kind === 'either') {
@@ -367,7 +367,7 @@ function contentOf(notice: string | undefined, lines: readonly string[]): string
   return asNotice(clip([...(notice === undefined ? [] : [notice, '']), ...lines].join('\n'), 1_990));
 }
 
-/** A value in a few words, without markup. */
+/** A short text for a value, without markup. */
 export function plainValue(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '–');
   return clip(text.replaceAll(/\s+/g, ' ').trim() || '–', 50);

@@ -26,11 +26,11 @@ import {
   tabOf,
 } from './settings-page.js';
 
-/** How long an idle page stays usable, and the maximum number of pages. */
+/** How long an unused panel stays valid, and the maximum number of panels. */
 const LIVES_MS = 30 * 60_000;
 const MOST_PANELS = 1_000;
 
-/** One person's session with the settings. The shown state is kept, so that a press on an outdated page changes nothing. */
+/** One person's session with the settings. The shown state is stored, so that a press on an outdated page changes nothing. */
 interface Panel {
   readonly id: string;
   readonly userId: string;
@@ -40,7 +40,7 @@ interface Panel {
   page: number;
   /** The setting as it was last shown. */
   shown: SettingInfo | undefined;
-  /** Counts the shown pages: a press on an older one is not carried out. */
+  /** Number of shown pages: a press on an earlier one is ignored. */
   serial: number;
   /** The result of the last press, shown above the page. */
   notice: string | undefined;
@@ -117,7 +117,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
     return listPage(id, { plugin: panel.plugin, tabs, tab, settings: inTab, page, notice });
   };
 
-  /** A member who may not use the command here, by a rule of the server, may not use its pages either, even if they were opened before. */
+  /** Checks the command for each press: a member who may not use the command here may not use its pages either, even those opened before. */
   const assertMayUse = async (name: 'settings' | 'set', actor: Actor): Promise<void> => {
     const decision = await access.decide(actor, { kind: 'command', name, plugin: ID, policy: {} });
     if (decision.allowed) return;
@@ -139,7 +139,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
     return t('{key} of {plugin} is back to the default.', { key: code(key), plugin: code(plugin) });
   };
 
-  /** The reason why it cannot be saved becomes the page's notice; the input is kept. */
+  /** Saves a change. When it cannot be saved, the reason becomes the page's notice, and the input is kept. */
   const change = async (panel: Panel, before: SettingInfo, value: Value, actor: Actor): Promise<void> => {
     const { secret } = before;
     try {
@@ -172,7 +172,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
   const press = async (interaction: ComponentInteraction, pressed: Pressed): Promise<unknown> => {
     const { user, guild, guildId, channelId } = interaction;
     const actor: Actor = { userId: user.id, guildId, channelId: channelId ?? '' };
-    // The input is not lost: saving it asks, too.
+    // Saving checks access as well, and keeps the input of a form.
     if (!interaction.isModalSubmit()) await assertMayUse('settings', actor);
     if (pressed.action === 'open') {
       const page = await render(openPanel(actor.userId, pressed.argument), actor, guild);
@@ -205,7 +205,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
     else Object.assign(panel, wayOf(panel, pressed, values));
   };
 
-  /** The form shows the present value, so that its author has read what it replaces. */
+  /** The form shows the current value, so that the person reads the value that they replace. */
   const showForm = async (
     interaction: ComponentInteraction,
     panel: Panel,
@@ -225,7 +225,7 @@ export function registerSettingsPanel({ command, component, services }: AdminCon
     return interaction.reply({ content, flags: MessageFlags.Ephemeral });
   };
 
-  /** A page from before a restart, or one that was idle for long. Text from its form is returned, unless it is a secret. */
+  /** Refuses a press on a page from before a restart, or one that was unused for long. The text of its form is returned, unless it is a secret. */
   const refuseOld = (
     interaction: ComponentInteraction,
     { argument }: Pressed,
@@ -291,7 +291,7 @@ function newValueOf(
   return { value: valueOfForm(shown, interaction.fields.getTextInputValue('value')) };
 }
 
-/** The target of a press that changes nothing. */
+/** The next page of the panel, for a press that changes no setting. */
 function wayOf(panel: Panel, { action, argument }: Pressed, [chosen]: readonly string[]): Partial<Panel> {
   const atBeginning = { page: 0, key: undefined, typed: undefined };
   switch (action) {
@@ -312,7 +312,7 @@ function wayOf(panel: Panel, { action, argument }: Pressed, [chosen]: readonly s
   }
 }
 
-/** As `!set` would appear in the audit. */
+/** The command line of a change, for the audit. */
 export function settingAct(
   { plugin, key, secret }: Pick<SettingInfo, 'plugin' | 'key' | 'secret'>,
   value: Value,
@@ -329,7 +329,7 @@ function asMessage({ content, components }: Page) {
   return { content, components: [...components], allowedMentions: { parse: [] } };
 }
 
-/** A list's lines, or JSON; an empty text means the default, except for a list, which can be empty. */
+/** The value of a form: the lines of a list, or JSON. An empty text is the default, except for a list, which can be empty. */
 export function valueOfForm(
   { control }: Pick<SettingInfo, 'control'>,
   text: string,
@@ -340,7 +340,7 @@ export function valueOfForm(
       JSON.parse(text);
       return text.trim();
     } catch {
-      // A line that begins with a bracket.
+      // Not JSON, but a line that begins with a bracket.
     }
   }
   return text.split('\n').filter((line) => line.trim() !== '');

@@ -37,7 +37,7 @@ function policyMeaning(policy: ToolPolicy | typeof DEFAULT_WORD): string {
   }
 }
 
-/** `!tool …`: what models may do in this guild. */
+/** `!tool …`: the policies for models' tools in this guild. */
 export function registerToolCommands({ group, services: { tools, policies, plugins } }: AdminContext): void {
   const suggestTool = suggestFrom(() => tools.list().map(({ name }) => name));
   const switchTool = (name: 'enable' | 'disable', description: string, policy: ToolPolicy | undefined) =>
@@ -135,10 +135,7 @@ export function registerToolCommands({ group, services: { tools, policies, plugi
   });
 }
 
-/**
- * `!command …`: commands that are disabled for everyone here. They are access rules: `!access list` shows them, and rules of higher precedence may allow some
- * again.
- */
+/** `!command …`: disables commands for everyone here, by access rules: `!access list` shows them, and rules of higher precedence may allow them again. */
 export function registerCommandSwitches({ group, component, services }: AdminContext): void {
   const { accessRules, audit, clock, commands, random } = services;
   const askFirst = createAskFirst({ component, clock, random, name: 'command-disable', access: ADMIN });
@@ -224,7 +221,7 @@ export function registerCommandSwitches({ group, component, services }: AdminCon
 const PAGE = 15;
 const RISKS: readonly ToolInfo['risk'][] = ['read', 'write', 'destructive'];
 
-/** `party destructive deny 2`, in any order. @throws UserError with the word that is not a filter */
+/** Parses filters such as `party destructive deny 2`, in any order. @throws UserError with the word that is not a filter */
 function readFilters(text: string, tools: Tools) {
   const plugins = new Set(tools.list().map(({ plugin }) => plugin));
   let page = 1;

@@ -18,7 +18,7 @@ import type { Action, AutomodContext, Filter, Values } from './context.js';
 import type { Hit } from './rules.js';
 
 const EXCERPT = 200;
-/** When a member floods a channel, every message is deleted, but only the first leads to a warning or a time-out. */
+/** Interval between warnings or time-outs for one member: of a flood, every message is deleted, but only the first leads to one of these. */
 const AGAIN_AFTER_MS = 30_000;
 const REPORTS_PER_MINUTE = 10;
 const MOST_IN_BULK = 100;
@@ -38,7 +38,7 @@ interface Offence {
   readonly guild: Guild;
   readonly userId: string;
   readonly place: string;
-  /** The channel of the message; `undefined` for content that all members see. */
+  /** The channel of the message; `undefined` for content that all members can see. */
   readonly channelId: string | undefined;
   readonly hit: Hit;
   readonly text: string;
@@ -55,7 +55,7 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
   const isModerator = async (guildId: string | null, userId: string, channelId: string): Promise<boolean> =>
     TIERS.indexOf(await access.tierOf({ userId, guildId, channelId })) >= TIERS.indexOf('mod');
 
-  /** @returns what was done, in words */
+  /** @returns the actions, as text */
   const punish = async (
     { guild, userId, hit }: Offence,
     actions: readonly Action[],
@@ -96,7 +96,7 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
     if (values.reportChannel === undefined || reported.take(guild.id, REPORTS_PER_MINUTE) !== undefined) return;
     const channel = await findSendableIn(client, guild.id, values.reportChannel);
     if (channel === undefined) return;
-    // The report does not quote a restricted channel to readers who cannot see it.
+    // A report does not quote a message from a restricted channel to readers who cannot see that channel.
     const isOpen =
       channelId === undefined ||
       provenance.mayTell([{ guildId: guild.id, channelId }], { guildId: guild.id, channelId: channel.id });
@@ -124,11 +124,11 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
     if (actions.includes('report')) await report(offence, done, values);
   };
 
-  /** Actions and reports are for the moderators of the guild, in its language. */
+  /** Runs a task in the language of the guild, whose moderators read the actions and reports. */
   const inGuild = (guild: Guild, task: () => Promise<void>) => languages.speak({ guildId: guild.id }, task);
 
   return {
-    /** Moderators, admins, exempt roles and channels. Checked only for messages that violate a filter. */
+    /** Whether the author or the channel is exempt: moderators, admins, exempt roles and channels. Called only for messages that violate a filter. */
     async isExempt(message: Message, { exemptRoles, exemptChannels }: Values): Promise<boolean> {
       const { guildId, channelId, channel, author } = message;
       const places = [
@@ -181,7 +181,7 @@ export function createActs({ client, settings, services, log }: AutomodContext) 
       if (member.roles.cache.some((role) => values.exemptRoles.includes(role.id))) return;
       if (await isModerator(guild.id, id, '')) return;
       await inGuild(guild, async () => {
-        // Without a nickname it is the name of the account, which only the member can change.
+        // Without a nickname, the name is that of the account, which the bot cannot change.
         const next = member.nickname === null ? t('Renamed') : null;
         const done = await tried(
           () => member.setNickname(next, t('AutoMod: {filter}', { filter: nameOf('words') })),

@@ -33,7 +33,7 @@ const domain = z
   .regex(/^(?:\*\.)?(?:[\p{L}\p{N}-]+\.)+[\p{L}\p{N}-]{2,}$/u, 'a domain is written as example.org or *.example.org')
   .transform((text) => text.toLowerCase());
 
-/** Every filter is off until it is configured. */
+/** The settings. Every filter is off by default. */
 export const settings = {
   guild: z.object({
     words: z

@@ -16,7 +16,7 @@ import type { AutomodContext, Values } from './context.js';
 const MIRRORED = ['words', 'invites', 'mentions'] as const;
 type Mirrored = (typeof MIRRORED)[number];
 
-/** Discord's limits (https://discord.com/developers/docs/resources/auto-moderation). */
+/** Discord's maximums (https://discord.com/developers/docs/resources/auto-moderation). */
 const MOST_WORDS = 1_000;
 /** Each entry is listed in two spellings; Discord accepts 100. */
 const MOST_INVITES = 50;
@@ -25,25 +25,25 @@ const MOST_EXEMPT_CHANNELS = 50;
 
 /** A regular expression of Discord, which uses Rust's engine without backtracking. It is the same for all servers. */
 const INVITE_PATTERN = '(?i)discord(?:\\.gg|(?:app)?\\.com/invite)/+[\\w-]{2,40}';
-/** A member with one of these permissions is a moderator for the bot. */
+/** Members with one of these permissions count as moderators. */
 const MODERATING: PermissionsString[] = ['ModerateMembers', 'KickMembers', 'BanMembers', 'ManageMessages'];
 const SERVER_ID = /^\d{15,21}$/;
 
 export type DiscordRules = ReturnType<typeof createDiscordRules>;
 
 /**
- * Synchronises rules of Discord's AutoMod with the settings. A message that Discord blocks reaches no client, the bot included, so each message is handled
- * once: a blocked one arrives as an event, which leads to the warning, time-out or report; any other arrives as a message.
+ * Synchronises rules of Discord's AutoMod with the settings. A message that Discord blocks is sent to no client, so each message is handled once: a blocked one
+ * arrives as an event, which leads to the warning, time-out or report; any other arrives as a message.
  */
 export function createDiscordRules(
   { on, ready, client, collections, settings, settingsChanged, services, log }: AutomodContext,
   acts: Acts,
 ) {
   const mutex = createKeyedMutex();
-  /** The reason why the rules of a guild could not be written, by guild. */
+  /** By guild: why its rules could not be written. */
   const problems = new Map<string, string>();
 
-  /** Always runs in the guild's language, because names of rules are compared with those written before. */
+  /** Runs in the guild's language, because the names of rules are compared with those written before. */
   const sync = (guild: Guild): Promise<void> =>
     mutex.run(guild.id, () => services.languages.speak({ guildId: guild.id }, () => syncAll(guild)));
 
@@ -141,7 +141,7 @@ export function createDiscordRules(
   });
 
   on('autoModerationActionExecution', async (execution: AutoModerationActionExecution) => {
-    // Discord sends one event for each action of a rule: the one about blocking is used.
+    // Discord sends one event for each action of a rule; only the one for the block is used.
     if (execution.action.type !== AutoModerationActionType.BlockMessage) return;
     const { guild, ruleId, userId, channelId, content, matchedContent, matchedKeyword } = execution;
     const { rules } = await collections.rules.of(guild).get();
@@ -156,7 +156,7 @@ export function createDiscordRules(
 
     /** Describes the filters that Discord applies as well. */
     async statusOf(guild: Guild, values: Values): Promise<string> {
-      // The bot may have received the permission since the last attempt.
+      // The bot may have got the permission since the last attempt.
       await sync(guild);
       if (!values.discordRules) return t('AutoMod of Discord: not used');
       const { rules } = await collections.rules.of(guild).get();
@@ -177,8 +177,8 @@ export function createDiscordRules(
 }
 
 /**
- * Codes of invites that Discord's rule has to allow. `undefined` when it would block too much: the bot is not told about new invites to this server, there are
- * too many, or servers are allowed, whose invites the rule does not know.
+ * Codes of invites that Discord's rule has to allow. `undefined` when a rule would block too much: the bot gets no events about new invites to this server,
+ * there are too many codes, or the settings allow servers, which a rule cannot express.
  */
 async function ownInvites(
   guild: Guild,

@@ -18,7 +18,7 @@ interface Said {
   } | null;
 }
 
-/** All text that members read in a message. */
+/** All text in a message that members can read. */
 export function wordsOf({ content, messageSnapshots, poll }: Said): string {
   const forwarded = [...messageSnapshots.values()].map((one) => one.content);
   const asked = poll === null ? [] : [poll.question.text, ...[...poll.answers.values()].map(({ text }) => text)];
@@ -29,18 +29,18 @@ export function wordsOf({ content, messageSnapshots, poll }: Said): string {
 /** A filter that a message violates, and the matching text. */
 export interface Hit {
   readonly filter: Filter;
-  /** The word, the address …; for moderators. */
+  /** The matching word or address, for moderators. */
   readonly what: string;
 }
 
 /** The filters of a guild, compiled once when its settings change. */
 export interface Rules {
   readonly values: Values;
-  /** Whether any filter is on. */
+  /** Whether any filter is enabled. */
   readonly isOn: boolean;
-  /** By content only; invites are only collected (`invitesIn`), since their servers have to be looked up. */
+  /** Checks the content of a message. Invites are only collected (`invitesIn`), since their servers have to be looked up. */
   check(message: Looked): Hit | undefined;
-  /** For nicknames and names of threads. */
+  /** Checks nicknames and names of threads. */
   checkName(name: string): Hit | undefined;
 }
 
@@ -87,7 +87,7 @@ export function compileRules(values: Values): Rules {
 
 const OWN_SET: ReadonlySet<string> = new Set(OWN_DOMAINS);
 
-/** A link, or text that clients turn into one. Each character is examined a limited number of times. */
+/** A link, or text that clients show as one. Each character is examined a limited number of times. */
 const LINK = /https?:\/\/(?:[^\s/?#@]{0,200}@)?([^\s/?#<>()[\]"'\\:@]{1,253})/gi;
 
 function domainsIn(content: string): readonly string[] {
@@ -95,7 +95,7 @@ function domainsIn(content: string): readonly string[] {
   return [...visibleOnly(content).matchAll(LINK)].map(([, host = '']) => host.toLowerCase().replace(/\.+$/, ''));
 }
 
-/** Whether the list contains a domain or one of its parent domains. */
+/** Whether the list contains a domain or one of its parents. */
 function isWithin(domain: string, list: ReadonlySet<string>): boolean {
   for (let rest = domain; ; ) {
     if (list.has(rest)) return true;
@@ -109,7 +109,7 @@ const INVITE = /(?:discord\.gg|discord(?:app)?\.com\/invite|dsc\.gg)\/+([\w-]{2,
 
 /** Codes of invites in a message. */
 export function invitesIn(content: string): readonly string[] {
-  // Ends the search early for nearly every message.
+  // Ends early for nearly every message.
   if (!content.includes('/')) return [];
   return [...new Set([...visibleOnly(content).matchAll(INVITE)].map(([, code = '']) => code))];
 }
@@ -120,7 +120,7 @@ function tooLoud(content: string, most: number): string | undefined {
   const text = content.includes('<') ? content.replace(CUSTOM_EMOJI, '') : content;
   const small = text.toLowerCase();
   const large = text.toUpperCase();
-  // Some letters are folded to two: then positions differ, and each letter is checked separately.
+  // Some letters fold to two, which shifts positions: then each letter is checked separately.
   const isAligned = small.length === text.length && large.length === text.length;
   const { letters, capitals } = isAligned ? countAligned(text, small, large) : countSingly(text);
   if (letters < LEAST_LETTERS) return undefined;
@@ -148,13 +148,13 @@ function countSingly(text: string) {
 /** Finds the first of the words in a folded text. */
 type FindWord = (folded: string) => string | undefined;
 
-/** The rest of a word after its literal beginning, which is in the trie. */
+/** The part of a word after its literal beginning, which is in the trie. */
 interface Entry {
-  /** As the admin wrote it. */
+  /** The word as the admin wrote it. */
   readonly word: string;
-  /** The pattern with `*` for the rest of the word in the text; `undefined` when there is none. */
+  /** The pattern with `*` for the rest of a text's word; `undefined` when there is none. */
   readonly rest: string | undefined;
-  /** Whether the text's word has to end there. */
+  /** Whether the text's word has to end after the match. */
   readonly isClosed: boolean;
 }
 
@@ -201,7 +201,7 @@ export function compileWords(words: readonly string[]): FindWord {
 function createTrie() {
   const next = new Map<number, number>();
   const entries = new Map<number, Entry[]>();
-  /** The possible first characters of words, as a bit set: nearly every position in a text is decided here. */
+  /** The first characters of all words, as a bit set: it rejects nearly every position in a text. */
   const first = new Uint8Array(0x2000);
   let nodes = 1;
   const keyOf = (node: number, code: number) => node * 0x1_0000 + code;
@@ -240,8 +240,8 @@ function createTrie() {
 const NONE: readonly Entry[] = [];
 
 /**
- * The end of the text's word in which the rest of an entry was not found. Since the rest begins with `*`, it cannot match later in the same word either.
- * Without this, long words would take quadratic time.
+ * For an entry whose rest was not found: the end of the text's word. Since the rest begins with `*`, it cannot match later in the same word. Without this, long
+ * words would take quadratic time.
  */
 type Failed = Map<Entry, number>;
 
@@ -266,7 +266,7 @@ const kinds = new Uint8Array(0x1_0000);
 
 function isLetterAt(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
-  // Past the end.
+  // The index is past the end of the text.
   if (Number.isNaN(code)) return false;
   const kind = kinds[code];
   if (kind !== 0) return kind === 1;
@@ -286,13 +286,13 @@ const OTHER_SPACES = /\s\s|[^\S ]/;
 const IGNORED = /^[\p{Default_Ignorable_Code_Point}\p{Cf}\p{M}\u2800]$/u;
 const MARKS = /\p{M}/gu;
 
-/** The folded form of each character that is not ASCII, by its code: a message uses the same few repeatedly. */
+/** Cache of folded characters that are not ASCII, by code: messages use the same few repeatedly. */
 const folded = new Map<number, string>();
 const MOST_KEPT = 20_000;
 
 export function fold(text: string): string {
   const small = (ASCII.test(text) ? text : foldCharacters(text)).toLowerCase();
-  // Most texts have single spaces already.
+  // Most texts have single spaces only.
   return (OTHER_SPACES.test(small) ? small.replace(SPACES, ' ') : small).trim();
 }
 
@@ -321,12 +321,12 @@ function foldOne(code: number): string {
 
 function looksLike(character: string): string {
   if (/\s/u.test(character)) return ' ';
-  // Lower case first: a capital I of another alphabet looks like an l.
+  // Lower case first, since the skeleton of another alphabet's capital I is an l.
   const small = character.normalize('NFKD').toLowerCase();
   return skeletonOf(small).normalize('NFKD').replace(MARKS, '').toLowerCase();
 }
 
-/** Only removes invisible characters and narrows wide letters: for addresses, whose spelling matters. */
+/** Removes invisible characters and narrows wide letters only: for addresses, whose spelling matters. */
 function visibleOnly(text: string): string {
   if (ASCII.test(text)) return text;
   return text.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');

@@ -26,7 +26,7 @@ import { fold } from './rules.js';
 
 export type Setup = ReturnType<typeof createSetup>;
 
-/** Changes by admins, for commands and tools alike. Each resolves with a sentence. */
+/** Changes by admins, for commands and tools. Each resolves with a sentence about the result. */
 export function createSetup({ client, settings, services }: AutomodContext, discordRules: DiscordRules) {
   const isOn: Readonly<Record<Filter, (values: Values) => boolean>> = {
     words: ({ words }) => words.length > 0,
@@ -99,7 +99,7 @@ export function createSetup({ client, settings, services }: AutomodContext, disc
       return lineOf(filter, values);
     },
 
-    /** The state of all filters, and what prevents the bot from applying them. */
+    /** The state of all filters, and obstacles to their actions. */
     async status(guild: Guild): Promise<string> {
       const values = await settings.guild(guild).get();
       const me = guild.members.me ?? (await guild.members.fetchMe());
@@ -219,7 +219,7 @@ const data = z.strictObject({
   channels: z.record(z.string(), z.strictObject({ filter: z.array(z.string()).default([]) })).default({}),
 });
 
-/** The words of Red's Filter cog. */
+/** Imports the words of Red's Filter cog. */
 export const filterOfRed = redImporter({
   from: 'Filter',
   data,

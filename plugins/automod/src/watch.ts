@@ -9,9 +9,9 @@ const MINUTE_MS = 60_000;
 /** How long the server of an invite is cached. */
 const INVITE_KEPT_MS = 10 * MINUTE_MS;
 const MOST_INVITES = 2_000;
-/** Maximum number of invites looked up for a message: more count as advertising. */
+/** Maximum number of invites looked up for a message; a message with more counts as advertising. */
 const MOST_CODES = 5;
-/** Messages that were acted on: Discord sends them again when it adds a link's preview. */
+/** Maximum number of remembered messages with actions: Discord sends a message again when it adds a link's preview. */
 const MOST_HANDLED = 1_000;
 const SAID: ReadonlySet<MessageType> = new Set([
   MessageType.Default,
@@ -54,7 +54,7 @@ export function createWatch(context: AutomodContext, acts: Acts) {
   const look = async (message: Message, rules: Rules, isNew: boolean): Promise<void> => {
     const looked = lookedAt(message);
     const { values } = rules;
-    // Counted first: a message that is deleted for another reason still counts as spam.
+    // Counted first: a message that is deleted for another reason also counts as spam.
     const spamHit =
       isNew && (values.repeats > 0 || values.rate > 0)
         ? spam.count(
@@ -110,14 +110,14 @@ export function createWatch(context: AutomodContext, acts: Acts) {
     return rules.isOn ? look(message, rules, isNew) : undefined;
   };
 
-  // Its rules also apply to members whom the bot ignores otherwise.
+  // The filters also apply to members whom the bot ignores otherwise.
   on('messageCreate', (message) => receive(message, true), { hearsIgnored: true });
   on('messageUpdate', async (before, after) => {
     if (before.partial !== true && before.content === after.content) return;
     const rules = after.guildId === null ? undefined : compiled.get(after.guildId);
     if (rules?.isOn === false) return;
     const message = await whole(after);
-    // A member who edits and deletes at once must not make the listener fail.
+    // `undefined` when the member has deleted the message meanwhile.
     if (message !== undefined) await receive(message, false);
   });
 
@@ -183,7 +183,7 @@ interface SpamHit extends Hit {
   readonly messages: readonly Pick<Recent, 'id' | 'channelId'>[];
 }
 
-/** Tracks how much members write, and repetitions: in memory, for half a minute. */
+/** Counts members' messages and repetitions, in memory, for half a minute. */
 function createSpamWatch(clock: Clock) {
   const members = new Map<string, readonly Recent[]>();
 
@@ -196,7 +196,7 @@ function createSpamWatch(clock: Clock) {
   };
 
   return {
-    /** Counts a new message. The counters of a caught member are reset. */
+    /** Counts a new message. Resets the counters of a member whose message violates a limit. */
     count(
       member: string,
       message: { readonly id: string; readonly channelId: string; readonly content: string },

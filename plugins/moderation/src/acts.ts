@@ -34,7 +34,7 @@ export interface ActResult {
   readonly followed?: ActResult | string;
 }
 
-/** Actions of which the member is notified while the bot shares the guild with them. */
+/** Actions about which the member gets a direct message while the bot shares the guild with them. */
 const TOLD: ReadonlySet<ModerationAct> = new Set(['warn', 'timeout', 'kick', 'ban', 'tempban', 'softban']);
 
 /** After these actions the bot may share no guild with the member, so the notice is sent before. For all others it is sent afterwards. */
@@ -45,8 +45,8 @@ const DAY_S = 86_400;
 const LONGEST_AUDIT_REASON = 512;
 
 /**
- * Carries out actions on members. Each is recorded as a case before it is done at Discord, and is done there at most once: what was interrupted by a stop of
- * the bot is looked up, never repeated.
+ * Carries out actions on members. Each is recorded as a case before it is done at Discord, and is done there at most once: after an interruption by a stop of
+ * the bot, the outcome is looked up and the action never repeated.
  */
 export function createActs(context: ModerationContext, cases: Cases, caseLog: CaseLog, temporaryBans: TemporaryBans) {
   const { client, settings, services, log } = context;
@@ -61,7 +61,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     const { warnPoints } = await settings.guild(guildId).get();
     return {
       act,
-      // A warning consists of the record: nothing is done at Discord.
+      // A warning consists of the record only.
       state: act === 'warn' ? 'done' : 'pending',
       userId: user.id,
       userName: user.username,
@@ -75,7 +75,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     };
   };
 
-  /** The reason for Discord's audit log: the case, then the moderator, then the words. */
+  /** The reason for Discord's audit log: the case, then the moderator, then the given reason. */
   const auditText = ({ number, reason }: ModerationCase, actor: Actor | undefined) => {
     const text = actor === undefined ? visible(reason ?? '') : auditReason(client, actor, reason);
     return `${caseTag(number)} ${text}`.trim().slice(0, LONGEST_AUDIT_REASON);
@@ -95,7 +95,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     }
   };
 
-  /** The action itself, at Discord. */
+  /** Performs the action at Discord. */
   const carryOut = async (one: ModerationCase, ask: Ask, { guild, user, member }: Target): Promise<void> => {
     const reason = auditText(one, ask.actor);
     const { banDeleteDays } = await settings.guild(guild).get();
@@ -223,7 +223,7 @@ export function createActs(context: ModerationContext, cases: Cases, caseLog: Ca
     return { told, ...(await conclude(guild, done)) };
   };
 
-  /** The result of an action that was running when the bot stopped. */
+  /** Determines the result of an action that was running when the bot stopped. */
   const lookUp = async (guild: Guild, one: ModerationCase): Promise<ModerationCase> => {
     const evidence = await evidenceOf(guild, one, clock.now());
     log.info('a case that was left open was looked up', { guildId: guild.id, number: one.number, evidence });

@@ -27,7 +27,7 @@ export function createCaseLog({ client, settings, services, log, signal }: Moder
     if (channel === undefined) return;
     await channel.messages.edit(messageId, { content, allowedMentions: { parse: [] } }).catch((error: unknown) => {
       if (!isUnreachable(error)) throw error;
-      // A moderator has deleted it, or removed the bot's access: only the record remains.
+      // The post was deleted, or the bot has lost access: only the record remains.
       log.info('the post of a case cannot be edited', { channelId, messageId });
     });
   };

@@ -63,7 +63,7 @@ function moderatorText({ moderatorId, origin }: ModerationCase): string {
   return t('not known');
 }
 
-/** The result of the action, unless it was simply done. */
+/** The result of the action; `undefined` for an action that was done without exceptions. */
 function stateText({ state, endedAt, removed, act }: ModerationCase): string | undefined {
   if (removed !== undefined) {
     const by = removed.byUserId === undefined ? '' : ` (<@${removed.byUserId}>)`;

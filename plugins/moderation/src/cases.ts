@@ -18,7 +18,7 @@ export function createCases({
   signal,
 }: Pick<ModerationContext, 'collections' | 'settings' | 'signal'>) {
   const mutex = createKeyedMutex();
-  /** Cases that this run has opened and not closed. */
+  /** Cases that this process has opened and not closed. */
   const begun = new Set<string>();
   const indexes = new LRUCache<string, Promise<Index>>(maxEntries(INDEXED_GUILDS));
 
@@ -30,7 +30,7 @@ export function createCases({
   const find = async (guildId: string, number: number): Promise<ModerationCase | undefined> =>
     (await read(guildId, blockOf(number))).find((one) => one.number === number);
 
-  /** The newest first. */
+  /** The cases, newest first. */
   async function* newestFirst(guildId: string): AsyncGenerator<ModerationCase> {
     const { last, open } = await collections.ledgers.of(guildId).get();
     for (let block = blockOf(Math.max(1, last)); block >= 0; block -= 1) {
@@ -74,14 +74,14 @@ export function createCases({
     else await document(guildId, block).set({ guildId, cases: kept });
     indexes.delete(guildId);
   };
-  /** Open cases stay until they are closed: something remains to be done about them. */
+  /** Removes old blocks, except open cases, which still need an action. */
   const removeOld = async (guildId: string, newest: number, open: readonly number[]) => {
     for (let block = await newestOld(newest); block >= 0 && (await read(guildId, block)).length > 0; block -= 1) {
       await keepIn(guildId, block, ({ number }) => open.includes(number));
     }
   };
 
-  /** The last assigned number: from the ledger, or from a case that was written just before a crash. */
+  /** The last assigned number: from the ledger, or from a case that was written directly before a crash. */
   const lastNumber = async (guildId: string, known: number): Promise<number> => {
     const newest = (await read(guildId, blockOf(known + 1))).at(-1)?.number ?? 0;
     return Math.max(known, newest);
@@ -156,7 +156,7 @@ export function createCases({
       number: number,
       change: (draft: ModerationCase) => void,
     ): Promise<ModerationCase | undefined> {
-      // Not while another case is being added to the same document.
+      // Serialised with additions, which write the same document.
       return mutex.run(guildId, async () => {
         if ((await find(guildId, number)) === undefined) return undefined;
         const { cases } = await document(guildId, blockOf(number)).update((draft) => {
@@ -190,7 +190,7 @@ export function createCases({
       for await (const [guildId, { open }] of collections.ledgers.entries()) {
         for (const number of open) {
           if (signal.aborted) return;
-          // This run is working on the case.
+          // This process is still working on the case.
           if (begun.has(`${guildId}-${number}`)) continue;
           const one = await find(guildId, number);
           if (one !== undefined) yield { guildId, one };
@@ -264,7 +264,7 @@ function forgetPerson(draft: ModerationCase, person: string, keepsMember: boolea
 
 type Rules = Pick<GuildSettings, 'warnActions' | 'warnExpiry'>;
 
-/** Whether the points of a warning are active. */
+/** Whether the points of a warning count. */
 export function counts(
   { act, state, removed, at }: ModerationCase,
   { warnExpiry }: Pick<Rules, 'warnExpiry'>,

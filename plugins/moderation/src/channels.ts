@@ -85,7 +85,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
   };
   const remove = async (channelId: string, id: string, reason: string) => {
     await client.rest.delete(Routes.channelPermission(channelId, id), { reason }).catch((error: unknown) => {
-      // The overwrite was removed, or its role was deleted.
+      // The overwrite or its role does not exist any more.
       if (!isUnknown(error)) throw error;
     });
   };
@@ -122,7 +122,7 @@ export function createChannelActs({ client, collections, services }: ModerationC
       },
       ...staff.map((role) => {
         const { allow, deny } = bitsOf(channel, role.id);
-        // Allows the staff only what they could do before: a lock opens nothing for them.
+        // Allows the staff only permissions that they had before: a lock must not grant any.
         const held = channel.permissionsFor(role).bitfield;
         return { id: role.id, type: OverwriteType.Role, allow: allow | (mask & held & ~deny), deny };
       }),

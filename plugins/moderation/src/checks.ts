@@ -51,7 +51,7 @@ function checkDuration(act: 'timeout' | 'tempban', durationMs: number | undefine
   );
 }
 
-/** Builds the check of everything for which an action would be refused: before a member confirms it, and again before it is done. */
+/** Creates the check of all obstacles to an action: called before a member confirms it, and again before it is carried out. */
 export function createCheck({ client, settings, services }: ModerationContext, temporaryBans: TemporaryBans) {
   const { access, clock } = services;
 

@@ -106,7 +106,7 @@ export function registerMemberCommands({ command }: ModerationContext, moderator
   act('unban', 'Lift a ban', { user, reason }, ['unban 80351110224678912']);
 }
 
-/** `ban @alice 2d spam` means a temporary ban; it would ban permanently. @throws UserError */
+/** `ban @alice 2d spam` is meant as a temporary ban, but would ban permanently. @throws UserError */
 function requireNoDuration(reason = ''): void {
   const [first = ''] = reason.split(/\s/, 1);
   if (!/^\d/.test(first) || parseDuration(first) === undefined || first === '0') return;
@@ -224,7 +224,7 @@ export function registerChannelCommands(context: ModerationContext, moderator: M
         ...flags,
         count,
         from: from?.id,
-        // Only messages from before the command.
+        // Only messages that are older than the command.
         before: before === undefined ? ctx.message?.id : messageIdIn(before),
         after: after === undefined ? undefined : messageIdIn(after),
       };

@@ -5,7 +5,7 @@ import type { Cases } from './cases.js';
 import { LONGEST_REASON, type ModerationContext } from './settings.js';
 import type { TemporaryBans } from './temporary-bans.js';
 
-/** The audit reason of this bot's own actions that are cases already. */
+/** The audit reason of this bot's own actions, which are cases already. */
 const OF_A_CASE = /^\[case \d+\]/;
 /**
  * The audit reason of an action by another plugin of this bot (see `auditReason`): it names the requester. Their own text follows, and may imitate this form.
@@ -51,7 +51,7 @@ function authorOf(
   return { origin: own ? 'bot' : 'discord', ...(moderatorId === undefined ? {} : { moderatorId }) };
 }
 
-/** Makes cases of actions on members by moderators, and other bots, in Discord itself. */
+/** Records cases for actions of moderators and other bots in Discord itself. */
 export function recordDiscordActs(
   { on, settings, services, client }: ModerationContext,
   cases: Cases,
@@ -85,7 +85,7 @@ export function recordDiscordActs(
     if (userId === null || (executorId === client.user?.id && OF_A_CASE.test(reason ?? ''))) return;
     if (act.act === 'unban') await endTemporaryBan(guild.id, userId);
     if (!(await settings.guild(guild).get()).recordDiscordActs) return;
-    // After a crash the session continues where its events were last acknowledged.
+    // After a crash, Discord repeats events since the last acknowledged one.
     if ((await cases.ofMember(guild.id, userId)).some(({ entryId }) => entryId === entry.id)) return;
     const one = await cases.open(guild.id, await draftOf(entry, userId, act));
     if ((await caseLog.publish(guild.id, one)) !== 'later') await cases.close(guild.id, one.number);

@@ -35,7 +35,7 @@ const ENTRIES: { readonly [K in ModerationAct]?: AuditLogEvent } = {
   softban: AuditLogEvent.MemberBanAdd,
   unban: AuditLogEvent.MemberBanRemove,
 };
-/** At times Discord drops the milliseconds of a time-out's end. */
+/** Tolerance for the end of a time-out, whose milliseconds Discord sometimes drops. */
 const CLOSE_MS = 2_000;
 
 /**
@@ -64,7 +64,7 @@ async function evidenceOfBan(
   if (act === 'softban' && isOwn) await liftBan(guild, userId, caseTag(number));
   if (isOwn || entry === true) return 'done';
   if (ban !== undefined) return 'unclear';
-  // Without the audit log, a ban that was lifted since looks like none; for a softban that is its normal end.
+  // Without the audit log, a ban that was lifted meanwhile looks like no ban; for a softban that is the normal end.
   return entry === undefined && act === 'softban' ? stillThere(guild, userId, at) : 'not done';
 }
 
@@ -82,7 +82,7 @@ async function evidenceOfTimeout(
   return Math.abs(end - until) <= CLOSE_MS ? 'done' : 'not done';
 }
 
-/** A member who joined before the case was not removed; an absent member may have left by themselves. */
+/** Whether a member was removed: not if they joined before the case; an absent member may also have left by themselves. */
 async function stillThere(guild: Guild, userId: string, at: number): Promise<Evidence> {
   const member = await unlessUnreachable(guild.members.fetch({ user: userId, force: true }));
   return member !== undefined && (member.joinedTimestamp ?? 0) < at ? 'not done' : 'unclear';

@@ -71,7 +71,7 @@ export default definePlugin({
       for await (const { guildId, one } of cases.unfinished()) {
         if (signal.aborted) return;
         const guild = client.guilds.cache.get(guildId);
-        // The case is read without the guild, because a temporary ban must end on time although the guild is unavailable during an outage of Discord.
+        // The end of a temporary ban does not depend on the guild, which may be unavailable during an outage of Discord.
         const isPosted = one.post !== undefined || guild === undefined;
         if (one.act === 'tempban' && one.state === 'done' && isPosted) temporaryBans.watch(guildId, one);
         else if (guild !== undefined) {

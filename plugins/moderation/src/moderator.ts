@@ -21,12 +21,12 @@ import type { ChannelActs } from './channels.js';
 import { createDeleteMessages, type Found, findMessages, type Purged, type PurgeFilter } from './purge.js';
 import { LONGEST_REASON, type ModerationContext } from './settings.js';
 
-/** The bot's own messages of the last minutes are not purged: they may be cards. */
+/** Age up to which the bot's own messages are not purged: they may be open cards. */
 const SPARED_MS = 5 * 60_000;
 /** Cases on one page of a list. */
 const LISTED = 20;
 
-/** Functions that commands and tools share: one for each action of a moderator. */
+/** The actions of a moderator, for commands and tools. */
 export function createModerator(
   context: ModerationContext,
   cases: Cases,

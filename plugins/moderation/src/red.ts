@@ -88,12 +88,12 @@ function draftOf(
     ...(reason ? { reason: reason.slice(0, LONGEST_REASON) } : {}),
     ...(until && (act === 'timeout' || act === 'tempban') ? { until } : {}),
     ...(amended_by && isUser(amended_by) ? { editedBy: amended_by } : {}),
-    // The points of warnings are in another cog.
+    // Another cog stores the points of warnings.
     ...(act === 'warn' ? { points: 0 } : {}),
   };
 }
 
-/** For users who had their data deleted, Red stores a small number. */
+/** Whether an id is a user's: for deleted users, Red stores a small number. */
 const isUser = (user: string) => /^\d{15,22}$/.test(user);
 
 /** Cases of earlier imports, by a key of their content. */

@@ -16,10 +16,10 @@ import type { PermissionsString } from 'discord.js';
 export const PLUGIN = 'moderation';
 
 const DAY_MS = 86_400_000;
-/** Discord's limit. */
+/** Discord's maximum length of a time-out. */
 export const LONGEST_TIMEOUT_MS = 28 * DAY_MS;
 export const LONGEST_TEMPBAN_MS = 5 * 365 * DAY_MS;
-/** The stored part of a reason; a message shows all of it, unless it contains much markup. */
+/** Maximum length of a stored reason. A message shows all of it, unless it contains much markup. */
 export const LONGEST_REASON = 1_000;
 /** Maximum number of messages that one command deletes. */
 export const MOST_PURGED = 1_000;
@@ -45,7 +45,7 @@ export interface Threshold {
   readonly durationMs: number | undefined;
 }
 
-/** `5 timeout 1h`, `10 ban`; `undefined` for anything else. */
+/** Parses `5 timeout 1h` or `10 ban`; `undefined` for anything else. */
 export function parseThreshold(text: string): Threshold | undefined {
   const [, points, timed, duration = '', other] = THRESHOLD.exec(text.trim()) ?? [];
   if (points === undefined || Number(points) === 0) return undefined;
@@ -119,7 +119,7 @@ export const collections = {
     schema: z.object({ guildId: z.string(), cases: z.array(moderationCase) }),
     personal: 'handled',
   },
-  /** The number of a guild's last case, and the numbers of its unfinished cases: to be carried out, posted, or lifted. */
+  /** The number of a guild's last case, and the numbers of its open cases: to be carried out, posted, or lifted. */
   ledgers: {
     scope: 'guild',
     version: 1,

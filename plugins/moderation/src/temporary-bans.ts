@@ -16,7 +16,7 @@ interface Waiting {
   due: number;
 }
 
-/** Lifts bans when their time has ended. All state is in the cases, so a restart loses none. */
+/** Lifts bans when their time is over. The state is stored in the cases, so it survives a restart. */
 export function createTemporaryBans(
   { client, services, log, after, signal }: ModerationContext,
   cases: Cases,
@@ -49,13 +49,13 @@ export function createTemporaryBans(
     const { guildId, one } = entry;
     const guild = client.guilds.cache.get(guildId);
     if (guild === undefined) {
-      // The bot was removed from the guild, and may be invited again.
+      // The bot is not in the guild now, but may be added again.
       entry.due = clock.now() + LONGEST_WAIT_MS;
       return;
     }
     if (one.userId === undefined) return end(guildId, one.number);
     const ban = await banOf(guild, one.userId);
-    // A ban that a moderator has imposed since is not lifted.
+    // A later ban by a moderator is not lifted.
     if (ban?.reason?.startsWith(caseTag(one.number)) === true) {
       await liftBan(guild, one.userId, `${caseTag(one.number)} its time is over`);
     }

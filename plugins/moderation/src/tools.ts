@@ -29,7 +29,7 @@ function durationOf(text: string): number {
   return durationMs;
 }
 
-/** The arguments of all tools for actions on members; each tool has a part of them. */
+/** The arguments of all tools for actions on members; each tool has some of them. */
 interface ActInput {
   readonly member: string;
   readonly reason?: string | undefined;
@@ -38,7 +38,7 @@ interface ActInput {
   readonly delete_days?: number | undefined;
 }
 
-/** Tools with the effects of the commands, under the same access rules. */
+/** Registers tools for the actions of the commands, under the same access rules. */
 export function registerTools({ tool }: ModerationContext, moderator: Moderator): void {
   const requestOf = async (
     act: ModerationAct,

@@ -77,7 +77,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => nextTurn(resolve));
 }
 
-/** HTTP requests to this server by clients in the same process whose responses have not been read yet. */
+/** HTTP requests from this process to the server, up to the end of their responses. */
 interface OwnRequests {
   readonly inFlight: number;
   /** Increases whenever such a request begins or ends. */
@@ -86,7 +86,7 @@ interface OwnRequests {
 }
 
 /**
- * Observes requests from the client's side: from the moment when discord.js makes one until it has read the response. The server cannot know of requests or
+ * Observes requests from the client's side: from the moment when discord.js makes one until it has read the response. The server cannot observe requests or
  * responses that are still being transmitted. undici, which discord.js and `fetch` use, publishes them
  * (https://undici.nodejs.org/#/docs/api/DiagnosticsChannel.md). Clients in other processes are not observed.
  */

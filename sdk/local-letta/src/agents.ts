@@ -23,7 +23,7 @@ export interface AddedAgent {
   readonly pending: boolean;
   /** Every stored message, as `kind: text`, oldest first. */
   readonly history: readonly string[];
-  /** Leaves an approval request that no client knows. */
+  /** Adds an approval request that no client is waiting for. */
   orphanApproval(tool: string, input?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -66,7 +66,7 @@ function line(message: Message): string {
   }
 }
 
-/** Leaves the agent in the state after a client disappeared during an approval. Once decided, nothing else happens. */
+/** Puts the agent into the state after a client disappeared during an approval. A decision has no further effect. */
 function leaveOrphan(world: World, agent: LettaAgent, name: string, input: Readonly<Record<string, unknown>>): void {
   const thread = agent.own;
   const run = createRun(world, agent, thread, { background: false, pings: false, maxSteps: 50, otids: [] }, null);

@@ -36,7 +36,7 @@ const rule = z.object({
 export function registerAccessPage({ page, client, services }: AdminContext): void {
   const { access, accessRules, commands, tierRoles, tools } = services;
 
-  /** An empty field means everyone. @throws UserError when several are given */
+  /** The subject in the form; everyone without any. @throws UserError when several are given */
   const subjectOf = (guildId: string, given: z.output<typeof subject>): AccessRule['subject'] => {
     const named = Object.entries(given).filter(([, id]) => id !== undefined && id !== '');
     const [first, another] = named;
@@ -48,7 +48,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
     return { kind: isCategory ? 'category' : 'channel', id };
   };
 
-  /** Denying is another command than allowing, with separate access rules. @throws CINNABAR_ACCESS_DENIED */
+  /** Checks access to `access deny` or `access allow`, which are separate commands with separate rules. @throws CINNABAR_ACCESS_DENIED */
   const assertMay = async (effect: AccessRule['effect'], actor: Actor) => {
     const [command] = await commands.explain(actor, `access ${effect}`);
     const refused = (command?.decision.reasons ?? []).filter(({ allowed }) => !allowed);
@@ -187,7 +187,7 @@ export function registerAccessPage({ page, client, services }: AdminContext): vo
         access: { command: 'access explain' },
         async run({ user, what, channel = '' }, { actor }) {
           const { guildId } = actor;
-          // A decision in a channel reveals something about it.
+          // A decision for a channel reveals information about it, so the person must be able to see the channel.
           const isThere = channel !== '' && (await access.mayEnter(actor, { guildId, channelId: channel }));
           const whose: Actor = { ...actor, userId: user, ...(isThere ? { channelId: channel } : {}) };
           const target = await findTarget(services, { actor }, what);

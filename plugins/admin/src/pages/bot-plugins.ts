@@ -24,7 +24,7 @@ const WAITS_MS = 30 * 60_000;
 
 const plugin = z.object({ plugin: z.string() });
 
-/** The plugins of the process: which run, and third-party ones. */
+/** The page about the plugins of the process, including third-party ones. */
 export function registerBotPluginsPage({ page, defer, services, log }: AdminContext): void {
   const { packages, plugins, random } = services;
   const discard = (prepared: PreparedPlugin) =>
@@ -128,7 +128,7 @@ export function registerBotPluginsPage({ page, defer, services, log }: AdminCont
         access: { command: 'plugin reload' },
         audit: (input) => `plugin reload ${input.plugin}`,
         async run(input) {
-          // The action must have ended before its plugin can be replaced.
+          // The reload of this plugin would wait for this act to end.
           if (input.plugin === ID)
             throw new UserError(t('The plugin that these pages belong to is reloaded with `plugin reload admin`.'));
           return reloadText(await plugins.reload(input.plugin));

@@ -109,7 +109,7 @@ function stepOf({ at, level, component, message, fields }: LogRecord, index: num
   };
 }
 
-/** A stack trace is one text with escaped line breaks. */
+/** Restores the line breaks of a stack trace, which JSON escapes. */
 const withLines = (json: string): string => json.replaceAll('\\n', '\n');
 
 function furtherBack(

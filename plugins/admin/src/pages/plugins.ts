@@ -15,7 +15,7 @@ import { stateWord } from '../format.js';
 
 const plugin = z.object({ plugin: z.string() });
 
-/** Which plugins are enabled in a guild, and which of them still need configuration. */
+/** The page about plugins in a guild: which are enabled, and which need configuration. */
 export function registerPluginsPage({ page, services }: AdminContext): void {
   const { plugins, catalog } = services;
 

@@ -17,7 +17,7 @@ import { changeableBy, changedText } from '../settings-commands.js';
 import { controlOf, isSame, plainValue, type Tab, tabNames, tabOf, tabWords, textOf } from '../settings-page.js';
 import { settingAct, type Value, valueOfForm } from '../settings-panel.js';
 
-/** The values of a form: a text, a number, a switch, or a list of ids. */
+/** A value in a form: a text, a number, a switch, or a list of ids. */
 const given = z.union([z.string().max(100_000), z.number(), z.boolean(), z.array(z.string().max(4_000)).max(1_000)]);
 
 /** Settings of all plugins as forms, of a guild and of the bot, under the same rules as `!set`. */
@@ -38,7 +38,7 @@ export function registerSettingsPages(context: AdminContext): void {
     return setting;
   };
 
-  /** Restores the previous value; a secret cannot be read, and so cannot be restored. */
+  /** The undo that restores the previous value; none for a secret, which cannot be read. */
   const backTo = async (former: SettingInfo, actor: Actor) => {
     const { plugin, key, secret, value, default: byDefault } = former;
     const now = secret ? undefined : await find(plugin, key, actor);
@@ -48,7 +48,7 @@ export function registerSettingsPages(context: AdminContext): void {
     return { act: 'set', input: { plugin, key, seen: now.value, ...was } };
   };
 
-  /** For settings of a channel, the page's channel; one that the person cannot see does not exist for them. */
+  /** The actor in the page's channel, for settings of a channel. A channel that the person cannot see counts as unknown. */
   const actorOf = async ({ actor, query: { channel } }: WebRequest): Promise<Actor> => {
     const { guildId } = actor;
     if (guildId === null || channel === undefined) return actor;
@@ -58,7 +58,7 @@ export function registerSettingsPages(context: AdminContext): void {
   interface Change {
     readonly plugin: string;
     readonly key: string;
-    /** None: back to the default. */
+    /** Absent: resets to the default. */
     readonly value?: z.output<typeof given> | undefined;
     readonly seen?: unknown;
   }
@@ -183,7 +183,7 @@ const isChanged = ({ value, default: byDefault }: SettingInfo): boolean => !isSa
 
 const pageOf = ({ guildId }: Actor): string => (guildId === null ? 'admin/bot-settings' : 'admin/settings');
 
-/** Settings for most members first. */
+/** Tabs, with the settings for most members first. */
 const ORDER: readonly Tab[] = [...tabNames].sort((one, other) => rank(one) - rank(other));
 
 function rank(tab: Tab): number {
@@ -197,7 +197,7 @@ const chooseChannel = (plugin: string): WebBlock => ({
   submit: t('Show its settings'),
 });
 
-/** One line: what the setting does, and how it is changed. */
+/** A form on one line: the description of the setting, and its control. */
 function formFor(setting: SettingInfo, guild: Guild | null): WebBlock {
   const { plugin, key, value, secret, description, type, default: byDefault } = setting;
   const input = { plugin, key, seen: value };
@@ -273,7 +273,7 @@ const limits = ({ min, max }: { readonly min?: number; readonly max?: number }) 
   ...(max === undefined ? {} : { max }),
 });
 
-/** The value as it is typed for `!set`; `undefined` for the default. */
+/** The value as typed text for `!set`; `undefined` for the default. */
 function textFrom(setting: SettingInfo, value: z.output<typeof given> | undefined): Value {
   if (value === undefined) return undefined;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

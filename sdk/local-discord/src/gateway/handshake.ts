@@ -70,7 +70,7 @@ function isPresence(value: unknown): boolean {
   return presenceShape.safeParse(value).success;
 }
 
-/** The schema of a client's payloads; all others are refused. */
+/** Parses a client's payload; `undefined` for an invalid one. */
 export function readCommand(text: string): GatewayCommand | undefined {
   try {
     return command.safeParse(JSON.parse(text)).data;

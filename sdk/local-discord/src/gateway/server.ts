@@ -162,7 +162,7 @@ function text(data: RawData): string {
 
 const CHUNK = 1_000;
 
-/** Op 8: GUILD_MEMBERS_CHUNK, a thousand at a time. The whole list needs the GuildMembers intent; without it Discord stays silent. */
+/** Op 8: GUILD_MEMBERS_CHUNK, a thousand at a time. The whole list needs the GuildMembers intent; without it Discord sends nothing. */
 function sendMemberChunks(world: World, session: GatewaySession, request: RequestMembersData): void {
   const guild = world.guilds.get(request.guild_id);
   if (!guild?.members.has(session.application.id)) return;

@@ -5,7 +5,7 @@ import type { LocalApplication } from '../state/applications.js';
 /** Dispatches kept for RESUME; a client that missed more must identify anew. */
 const REPLAY_LIMIT = 1_000;
 
-/** One shard of one bot, from IDENTIFY until its session is invalidated. It outlives its sockets, so that they can be resumed. */
+/** One shard of one bot, from IDENTIFY until its session is invalidated. It survives its sockets, so that it can be resumed. */
 export class GatewaySession {
   readonly id: string;
   readonly application: LocalApplication;
@@ -15,7 +15,7 @@ export class GatewaySession {
   sequence = 0;
   /** Time at which its socket was lost. */
   leftAt: number | undefined;
-  /** Called on each heartbeat with the sequence number that the client has seen. */
+  /** Called on each heartbeat with the sequence number that the client acknowledges. */
   readonly heartbeatListeners = new Set<(seen: number) => void>();
   readonly #sent: string[] = [];
 

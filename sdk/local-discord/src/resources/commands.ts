@@ -49,7 +49,7 @@ function routesUnder(base: string): Route[] {
   ];
 }
 
-/** https://docs.discord.com/developers/interactions/application-commands#retrieving-localized-commands */
+/** A command without its localizations: https://docs.discord.com/developers/interactions/application-commands#retrieving-localized-commands */
 function inOneLanguage(declared: unknown): unknown {
   if (Array.isArray(declared)) return declared.map(inOneLanguage);
   if (typeof declared !== 'object' || declared === null) return declared;

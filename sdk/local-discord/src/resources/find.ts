@@ -23,7 +23,7 @@ export function findGuild(world: World, id: string, viewer: LocalUser): LocalGui
   return guild;
 }
 
-/** An ephemeral message is known only to requests with its interaction's token. */
+/** An ephemeral message can only be found with its interaction's token. */
 export function findMessage(channel: LocalChannel, id: string): LocalMessage {
   const message = channel.messagesById.get(id);
   if (!message || message.ephemeral) throw discordError('unknownMessage');

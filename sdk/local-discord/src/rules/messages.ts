@@ -16,7 +16,10 @@ import type { LocalUser } from '../state/users.js';
 
 import type { World } from '../world.js';
 
-/** Without MessageContent a bot reads the content of its own messages, DMs, and messages that mention it, and receives all others without content. */
+/**
+ * Whether the bot reads the message's content without MessageContent: its own messages, DMs, and messages that mention it. It receives all others without
+ * content.
+ */
 function concerns(message: LocalMessage, application: LocalApplication): boolean {
   return (
     message.channel.isDm ||

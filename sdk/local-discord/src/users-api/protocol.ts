@@ -20,7 +20,7 @@ const message = { channel: id, message: id };
 
 /** All acts of a person. */
 export const actSchema = z.discriminatedUnion('act', [
-  /** Everything that the member may see, again. */
+  /** Requests another snapshot. */
   z.object({ act: z.literal('snapshot') }),
   /** Keeps the connection alive. */
   z.object({ act: z.literal('ping') }),

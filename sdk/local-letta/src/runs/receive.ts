@@ -12,7 +12,7 @@ import {
 import { emit, finish } from './stream.js';
 import { perform } from './turn.js';
 
-/** How long the server remembers the runs of messages, and the longest time for which it treats an agent as busy. */
+/** How long a repeated message is recognised, and the longest time for which an agent counts as busy. */
 const REMEMBERED_MS = 3 * 60 * 60_000;
 const LOCKED_MS = 5 * 60_000;
 /** The message that replaces a repeated decision. */
@@ -69,7 +69,7 @@ function messagesOf({ messages, input }: MessageRequest): readonly SentMessage[]
   return input === null || input === undefined ? [] : [{ role: 'user', content: input }];
 }
 
-/** Independent of the sender: the server recognises a message only by its ids. */
+/** The run for a message with the same ids. As at the server, the sender is not compared. */
 function answering(world: World, otids: readonly string[]): LettaRun | undefined {
   const since = world.clock.now() - REMEMBERED_MS;
   return [...world.runs.values()].find(

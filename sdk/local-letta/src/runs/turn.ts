@@ -36,7 +36,7 @@ export function perform(performance: Performance, first: LettaRun, input: readon
   const { turn, current, store, wait } = createTurn(performance, first, input);
   const play = async () => {
     const script = agent.script ?? world.script ?? (({ prompt, say }) => say(`I have read: ${prompt}`));
-    // By then the client listens, as with a server that first waits for a model.
+    // Gives the client time to read the response's head, as the delay of a model does.
     if (world.latencyMs === 0) await new Promise(setImmediate);
     else await wait(world.latencyMs);
     const said = await script(turn);
