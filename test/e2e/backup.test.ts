@@ -12,7 +12,7 @@ import {
 import { expect } from 'chai';
 import { heldBy } from '../core/backup/world.js';
 import { cinnabar } from '../support/cinnabar.js';
-import { commandPlace, IN_POSTGRES, openData } from '../support/data.js';
+import { commandPlace, isInPostgres, openData } from '../support/data.js';
 import { makeFolder } from '../support/folder.js';
 import { startWholeBot, type WholeBot } from './support/whole-bot.js';
 
@@ -119,7 +119,7 @@ describe('a backup of the whole bot', () => {
     expect(planted.length).to.be.greaterThan(40);
     const before = await contentOf(driver, dataDir);
     const { name, files } = await host.resolve(Backups).create();
-    expect(files).to.equal(before.files.size + (IN_POSTGRES ? before.stored.documents + before.stored.journals : 0));
+    expect(files).to.equal(before.files.size + (isInPostgres() ? before.stored.documents + before.stored.journals : 0));
 
     await host.stop();
     const file = join(dataDir, 'backups', name);

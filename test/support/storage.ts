@@ -1,6 +1,9 @@
-/** With CINNABAR_TEST_STORAGE=postgres, and if one can be started, the hosts of all tests store their data in PostgreSQL. */
-import { storeByDefault } from '@cinnabar/core/testing';
-import { IN_POSTGRES } from './data.js';
-import { databaseFor } from './postgres.js';
+/** Root hooks of mocha: each test file has its storage. */
+import type { Context } from 'mocha';
+import { storeDataOf } from './data.js';
 
-if (IN_POSTGRES) storeByDefault(databaseFor);
+export const mochaHooks = {
+  beforeAll(this: Context) {
+    storeDataOf(this.test?.parent?.suites[0]?.file);
+  },
+};

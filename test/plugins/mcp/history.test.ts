@@ -16,7 +16,7 @@ import {
   z,
 } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { IN_POSTGRES, openData } from '../../support/data.js';
+import { openData, openFiles } from '../../support/data.js';
 import { makeFolder } from '../../support/folder.js';
 import { call } from './harness.js';
 import { historyIn, historyOver } from './history-in.js';
@@ -137,29 +137,46 @@ describe('the history of tool calls', () => {
     await call(host, 'buy', { what: 'bread' });
     expect(await bought()).to.deep.equal(['tea', 'bread']);
   });
+});
 
-  // PostgreSQL writes and replaces lines atomically: a crash leaves neither partial lines nor duplicates.
-  if (!IN_POSTGRES) {
-    const folder = () => join(host.dataDir, 'tools', host.bot.id, host.general.id);
-
-    it('skips a line that a crash has cut off, and loses no later line', async () => {
-      await call(host, 'buy', { what: 'milk' });
-      await host.stop();
-      await appendFile(join(folder(), '2026-01-01-00.jsonl'), '{"call":{"id":"x","na');
-      await using again = await createTestHost({ plugins: ['mcp', shop], world: host, dataDir: host.dataDir });
-      await call(again, 'buy', { what: 'bread' });
-      const uses = await again.resolve(ToolHistory).recent(host.general.id);
-      expect(uses.map(({ call: { input } }) => input.what)).to.deep.equal(['milk', 'bread']);
+/** PostgreSQL writes and replaces lines atomically: a crash leaves neither partial lines nor duplicates there. */
+describe('the history of tool calls in files', () => {
+  let host: TestHost;
+  let data: ReturnType<typeof makeFolder>;
+  const start = (world?: TestHost) =>
+    createTestHost({
+      plugins: ['mcp', shop],
+      dataDir: data.path,
+      driver: openFiles(data.path),
+      ...(world === undefined ? {} : { world }),
     });
+  beforeEach(async () => {
+    data = makeFolder();
+    host = await start();
+  });
+  afterEach(async () => {
+    await host[Symbol.asyncDispose]();
+    data[Symbol.dispose]();
+  });
+  const folder = () => join(data.path, 'tools', host.bot.id, host.general.id);
 
-    it('forgets what a crash has left of writing a file anew, too', async () => {
-      await call(host, 'buy', { what: 'milk' });
-      const file = join(folder(), '2026-01-01-00.jsonl');
-      await copyFile(file, `${file}.new`);
-      await host.resolve(PersonalDataStore).forget(host.alice.id);
-      expect(await readdir(folder())).to.deep.equal([]);
-    });
-  }
+  it('skips a line that a crash has cut off, and loses no later line', async () => {
+    await call(host, 'buy', { what: 'milk' });
+    await host.stop();
+    await appendFile(join(folder(), '2026-01-01-00.jsonl'), '{"call":{"id":"x","na');
+    await using again = await start(host);
+    await call(again, 'buy', { what: 'bread' });
+    const uses = await again.resolve(ToolHistory).recent(host.general.id);
+    expect(uses.map(({ call: { input } }) => input.what)).to.deep.equal(['milk', 'bread']);
+  });
+
+  it('forgets what a crash has left of writing a file anew, too', async () => {
+    await call(host, 'buy', { what: 'milk' });
+    const file = join(folder(), '2026-01-01-00.jsonl');
+    await copyFile(file, `${file}.new`);
+    await host.resolve(PersonalDataStore).forget(host.alice.id);
+    expect(await readdir(folder())).to.deep.equal([]);
+  });
 });
 
 describe('the journal of tool calls', () => {
