@@ -23,7 +23,7 @@ interface Dependencies {
   readonly alert: (alert: OwnerAlert) => void;
 }
 
-/** Catches everything that plugin code throws: see `Boundary`. */
+/** Builds the error boundary around plugin code: see `Boundary`. */
 export function createBoundary({ clock, log, inFlight, blockage, isDiscordFailure, alert }: Dependencies): Boundary {
   const suspensions = createSuspensions(clock);
 
@@ -161,12 +161,12 @@ export function createInFlight(clock: Clock) {
 const WINDOW_MS = 60_000;
 const LIMIT = 10;
 const PAUSE_MS = 60_000;
-/** Above this number of entries, old ones are removed. */
+/** Above this number of plugins and guilds with errors, those without recent ones are removed. */
 const FEW = 100;
 
 const EVERYWHERE = '*';
 
-/** Ten errors of one plugin in one guild within a minute suspend its listeners there for a minute. */
+/** Suspends a plugin's listeners in a guild for a minute after ten errors there within a minute. */
 function createSuspensions(clock: Clock) {
   const errors = new Map<string, number[]>();
   const until = new Map<string, number>();
@@ -185,7 +185,7 @@ function createSuspensions(clock: Clock) {
   const key = (plugin: string, guildId: string | null) => `${plugin} ${guildId ?? 'dm'}`;
 
   return {
-    /** Counts an error; returns `true` when it is the one that suspends. */
+    /** Counts an error. @returns whether the plugin is suspended because of it */
     count(plugin: string, guildId: string | null): boolean {
       const place = key(plugin, guildId);
       const now = clock.now();
@@ -220,7 +220,7 @@ export type BlockageWatch = ReturnType<typeof watchBlockage>;
 /**
  * Logs when the event loop was blocked for more than 500 ms, with the plugin that blocked it when its handler's synchronous part did, otherwise with the
  * plugins that had running handlers.
- * @param busy plugins with work under way
+ * @param busy the plugins with running handlers
  * @param monotonic milliseconds of a monotonic clock; not the injected one, since the real event loop is measured
  * @param watchdog reports while the event loop is blocked; this function can only report afterwards
  */
@@ -249,8 +249,8 @@ export function watchBlockage(
 
   return {
     /**
-     * Called when a plugin's synchronous code starts; pass its result to `leave`.
-     * @param following nothing else has run since the last `leave`: reading the clock costs more than most handlers
+     * Called when a plugin's synchronous code starts. Pass the returned time to `leave`.
+     * @param following nothing else has run since the last `leave`, whose time is then used: reading the clock costs more than most handlers
      */
     enter: (following: boolean): number => (following ? left : monotonic()),
     leave(plugin: string, label: string, started: number): void {
@@ -280,7 +280,7 @@ export function watchBlockage(
 /** How long work may continue after its plugin's signal has aborted before its caller gets an answer without it. */
 const GRACE_MS = 1_000;
 
-/** One listener for each signal, however much runs under it: adding one costs more than a small command. */
+/** The callbacks of each signal, which has one listener for all of them: adding a listener costs more than a small command. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
@@ -323,7 +323,9 @@ function callbacksOf(signal: AbortSignal): Set<() => void> {
   return callbacks;
 }
 
-/** Only the id: a socket in a pool or a timer that a plugin has left keeps this value, and must not keep the plugin's code in memory. */
+/**
+ * Holds the plugin's id and no object: a socket in a pool or a timer that a plugin has left keeps this value, and must not keep the plugin's code in memory.
+ */
 const running = new AsyncLocalStorage<string>();
 
 /** The plugin that started the current asynchronous work, as far as that is tracked. */
@@ -337,13 +339,13 @@ let tracking = Number.parseInt(process.versions.node, 10) >= CHEAP_SINCE;
 /**
  * Runs a plugin's code, so that timers, sockets and promises that it leaves can be attributed to it: always when Node tracks them at no cost, otherwise after
  * `trackOrigins` was called.
- * @param label which part of it runs, for the watchdog: `setup`, `command roll`
+ * @param label the part of the plugin that runs, for the watchdog: `setup`, `command roll`
  */
 export function runAs<T>(plugin: string, label: string, task: () => T): T {
   return tracking ? running.run(plugin, during, plugin, label, task) : during(plugin, label, task);
 }
 
-/** Starts tracking for the whole process which plugin begins what. @returns a function that stops it, where it costs something */
+/** Starts tracking the origin of asynchronous work in the whole process. @returns a function that stops it, without effect where tracking costs nothing */
 export function trackOrigins(): () => void {
   if (tracking) return () => undefined;
   tracking = true;

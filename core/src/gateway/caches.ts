@@ -10,7 +10,7 @@ import {
 
 // The caches of discord.js, with their lifetimes. By default it limits messages only.
 
-/** Older messages are removed, so that quiet channels keep none. */
+/** Messages older than this are removed from the cache, also in channels without new ones. */
 const MESSAGE_LIFETIME_S = 3_600;
 const MESSAGE_SWEEP_S = 600;
 /** Limit for each guild; the members seen first are removed first. A member who sends a message is cached again. */
@@ -148,7 +148,7 @@ export function sweepDirectMessages(client: Client): () => void {
   return () => clearInterval(timer);
 }
 
-/** @param most this many are kept even when idle */
+/** @param most up to this number of channels, none is removed */
 export function dropIdleDirectMessages(client: Client, now: number, most = FEW_DIRECT_MESSAGES): void {
   const direct = client.channels.cache.filter((channel) => channel.isDMBased());
   if (direct.size <= most) return;

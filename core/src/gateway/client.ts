@@ -56,8 +56,8 @@ export interface GatewayClient {
   /** Sets the intents of the next login. When already connected and a new intent is requested, identifies again, shard by shard. */
   setIntents(wanted: readonly GatewayIntentsString[]): void;
   /**
-   * Where the bot's servers may move to another process: resolves once no other process will receive the events again that have arrived so far. `undefined`
-   * where nothing has to wait for that.
+   * Resolves once all events that have arrived so far are stored, so that no other process receives them again. `undefined` where the bot's servers cannot move
+   * to another process.
    */
   readonly stored: (() => Promise<void>) | undefined;
   /** Closes the connections so that another process can resume their sessions, if there is one; requests are still possible. */
@@ -123,7 +123,7 @@ export function createGatewayClient({
 
   const options: ClientOptions = {
     intents: [],
-    // As many as Discord recommends, when other hosts have none of them.
+    // A host without others has as many shards as Discord recommends.
     ...(assignment === undefined
       ? { shards: 'auto' }
       : { shards: shardsOf(assignment.partition, assignment.shardCount), shardCount: assignment.shardCount }),
@@ -141,10 +141,10 @@ export function createGatewayClient({
           signal: closing.signal,
           onUnreachable: status.unreachable,
         });
-        // discord.js requests it at the login, and gives up at the first failure.
+        // At the login, discord.js requests this once, and would give up at the first failure.
         built.fetchGatewayInformation = async () => {
           const { session_start_limit: limit, ...rest } = await information.get();
-          // The shards wait for the limit themselves; discord.js would refuse to start.
+          // Hides an exhausted limit, with which discord.js would refuse to start: the shards wait for the limit themselves.
           return { ...rest, session_start_limit: { ...limit, remaining: limit.total } };
         };
         sharding = createSharding({
@@ -193,7 +193,7 @@ export function createGatewayClient({
   const fallBack = (asked: number): boolean => {
     if (accepted === undefined || accepted.has(asked)) return false;
     const missing = new IntentsBitField(asked).remove(accepted);
-    // Another shard has handled this already.
+    // The refusal of another shard was handled before.
     if (refused.has(missing)) return true;
     refused = refused.add(missing);
     ask(new IntentsBitField(client.options.intents).remove(missing));
@@ -242,7 +242,7 @@ export function createGatewayClient({
     setIntents(wanted) {
       const bits = new IntentsBitField(wanted).remove(refused);
       const before = new IntentsBitField(manager?.options.intents ?? 0);
-      // Events that are not needed do no harm until the next login; missing ones do.
+      // Intents that are no longer needed are dropped with the next login; only missing ones need a new session now.
       if (manager !== undefined && before.has(bits)) {
         client.options.intents = bits;
         return;
@@ -280,9 +280,9 @@ function destroyed(client: Client): Promise<void> {
   }
 }
 
-/** One request for each attempt: discord.js retries immediately, four times in a row. */
+/** Makes one request for each attempt: discord.js would retry immediately, four times in a row. */
 function askGateway({ options }: WebSocketManager, signal: AbortSignal): () => Promise<unknown> {
-  // It has one route. Its sweepers would keep the whole client in memory for four hours after a stop.
+  // Without sweepers, which this REST client with its single route does not need: they would keep the whole client in memory for four hours after a stop.
   const rest = new REST({ ...options.rest.options, retries: 0, hashSweepInterval: 0, handlerSweepInterval: 0 });
   return async () => {
     // A new signal for each request: discord.js never removes its listeners.
@@ -295,10 +295,6 @@ function askGateway({ options }: WebSocketManager, signal: AbortSignal): () => P
   };
 }
 
-/**
- * `createFairRequests` keeps the global limit: discord.js would send requests in the order in which they are made. A server on this machine (a rate-limiting
- * proxy, or the local Discord) answers 429 itself.
- */
 function describeLimit({
   method,
   route,
@@ -319,6 +315,10 @@ function describeLimit({
   };
 }
 
+/**
+ * The global limit of discord.js is switched off, since it sends requests in the order in which they are made: `createFairRequests` keeps the limit instead.
+ * There is none for a server on this machine (a rate-limiting proxy, or the local Discord), which answers 429 itself.
+ */
 function restOptions(
   api: string | undefined,
   clock: Clock,
@@ -340,8 +340,8 @@ function restOptions(
 }
 
 /**
- * Logs in and resolves once the client is ready. While Discord is away it waits and tries again.
- * @throws CinnabarError CINNABAR_GATEWAY_LOGIN for permanent errors, saying what to change; also when the client is closed meanwhile
+ * Logs in and resolves once the client is ready. Retries while Discord is unreachable.
+ * @throws CinnabarError CINNABAR_GATEWAY_LOGIN for permanent errors, with advice; also when the client is closed meanwhile
  */
 export async function login({ client, ended, stored }: GatewayClient, token: string): Promise<void> {
   const ready = new Promise<void>((resolve) => client.once('clientReady', () => resolve()));
@@ -352,7 +352,7 @@ export async function login({ client, ended, stored }: GatewayClient, token: str
       throw explain(error);
     }
     await ready;
-    // From here on another process could resume.
+    // Once the sessions are stored, another process can resume them.
     await stored?.();
   };
   const error = await Promise.race([connect(), ended]);

@@ -12,14 +12,14 @@ import { WebSocket } from 'ws';
 const HELLO_WITHIN_MS = 20_000;
 /** Time limit for the answer to our close frame: shorter than the time that a stop has for it. */
 const CLOSE_WITHIN_MS = 400;
-/** Tells Discord that the session will be resumed, unlike 1000 and 1001. */
+/** The close code with which Discord keeps the session for resuming, unlike 1000 and 1001. */
 const CLOSE_TO_RESUME = 4_200;
 const CLOSE_FOR_GOOD = 1_000;
 
 export interface Ending {
   readonly code: number;
   readonly reason: string;
-  /** Discord said in an INVALID_SESSION that nothing can be resumed. */
+  /** Whether the session cannot be resumed: after INVALID_SESSION, or a permanent close by the host. */
   readonly sessionLost: boolean;
 }
 
@@ -101,7 +101,7 @@ export function openConnection(parts: ConnectionOptions): Connection {
     const code = forGood ? CLOSE_FOR_GOOD : CLOSE_TO_RESUME;
     finish({ code, reason, sessionLost: sessionLost || forGood }, code);
   };
-  /** The server is silent: it will not answer a close frame either. */
+  /** Ends the connection to a server that is silent, without a close frame, which it would not answer either. */
   const abandon = (reason: string) => {
     if (ending !== undefined) return;
     ending = { code: 1006, reason, sessionLost: false };
@@ -121,7 +121,7 @@ export function openConnection(parts: ConnectionOptions): Connection {
 
   /** The last heartbeat, until it is acknowledged. */
   let pending: Heartbeat | undefined;
-  /** As Discord requires: a heartbeat that is not acknowledged when the next one is due ends the connection. */
+  /** Sends a heartbeat, and the next one after the interval. Ends the connection when the last one is not acknowledged by then, as Discord requires. */
   const heartbeat = (intervalMs: number) => {
     const leftMs = pending === undefined ? 0 : timeLeft(pending, intervalMs, clock.now());
     if (leftMs > 0) {
@@ -150,7 +150,7 @@ export function openConnection(parts: ConnectionOptions): Connection {
       case GatewayOpcodes.Hello: {
         helloMissing();
         const intervalMs = payload.d.heartbeat_interval;
-        // The first one at a random moment, as Discord requires, so that bots do not all send theirs at once after an outage.
+        // The first heartbeat is sent at a random moment, as Discord requires, so that bots do not send theirs at the same time after an outage.
         after(intervalMs * random.next(), () => heartbeat(intervalMs));
         onHello();
         return;
@@ -186,7 +186,7 @@ export function openConnection(parts: ConnectionOptions): Connection {
       finish({ code, reason, sessionLost: false }, code);
     }
   });
-  // This listener stays: a socket that is terminated while it connects still emits an error, which would end the process if nothing listened.
+  // Never removed: a socket that is terminated while it connects still emits an error, which would end the process without a listener.
   socket.on('error', (error) => {
     networkError = error.message;
   });
@@ -201,7 +201,7 @@ export function openConnection(parts: ConnectionOptions): Connection {
 
 interface Heartbeat {
   readonly at: number;
-  /** When the operating system accepted it; `undefined` while it is in the socket's buffer. */
+  /** When the operating system accepted the heartbeat; `undefined` while it is in the socket's buffer. */
   leftAt: number | undefined;
   /** Set after one more turn of the event loop: by then the system has accepted what it could accept at once. */
   hadTurn: boolean;
@@ -237,7 +237,7 @@ function parse(text: string): GatewayReceivePayload | undefined {
 /** Discord accepts 120 in a minute, heartbeats included, and closes the connection above that. */
 const MOST_IN_A_WINDOW = 110;
 const WINDOW_MS = 60_000;
-/** Maximum kept while the gateway is unreachable. The oldest are dropped: their senders stopped waiting long ago. */
+/** Maximum number of payloads that wait while the gateway is unreachable. The oldest are dropped: their senders have stopped waiting long before. */
 const MOST_WAITING = 1_000;
 
 interface Waiting {

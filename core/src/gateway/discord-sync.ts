@@ -37,7 +37,7 @@ export function createDiscordSync(
   return {
     /** Sets the intents that the loaded plugins need. */
     beforeLogin: setIntents,
-    /** Uses the time until Discord answers. */
+    /** Prepares the slash commands during the login. */
     async loggingIn(): Promise<void> {
       commands.prepareSync();
     },
@@ -73,7 +73,7 @@ export function createDiscordSync(
 /** The intents that prefix commands need. */
 const FOR_PREFIX_COMMANDS: readonly GatewayIntentsString[] = ['GuildMessages', 'DirectMessages', 'MessageContent'];
 
-/** The union of what the plugins and the owner ask for, sorted. `Guilds` is always needed: without it the bot knows no servers. */
+/** The union of the intents that the plugins and the owner request, sorted. Always includes `Guilds`, without which Discord sends no servers. */
 export function unionOfIntents(
   plugins: Iterable<Plugin>,
   prefixCommands: boolean,
@@ -92,7 +92,7 @@ const REACTIONS: Intents = ['GuildMessageReactions', 'DirectMessageReactions'];
 const POLLS: Intents = ['GuildMessagePolls', 'DirectMessagePolls'];
 
 /**
- * The intents that bring an event: any one of them is enough. Events that need none are left out.
+ * The intents with which Discord sends an event: any one of them is enough. Events that need none are left out.
  * (https://docs.discord.com/developers/events/gateway#gateway-intents)
  */
 const BRINGING: Partial<Readonly<Record<keyof ClientEvents, Intents>>> = {

@@ -33,9 +33,9 @@ interface Dependencies {
   /** Handlers for messages and interactions that run before the listeners: commands and components. */
   readonly onMessage: (message: Message) => unknown;
   readonly onInteraction: (interaction: Interaction) => unknown;
-  /** Listeners get an event once this has resolved: then no other process will get the event; without it, at once. */
+  /** Resolves once no other process can receive the event: listeners are called after that. `undefined`: they are called at once. */
   readonly stored: (() => Promise<void>) | undefined;
-  /** Called with events that wait until their guild's state is known: they do not count as begun before. */
+  /** Called with the promise that an event waits for, when its guild's state has to be read first. */
   readonly waits: ((reading: Promise<unknown>) => void) | undefined;
   /** Receives interactions that arrive after `close`: their members wait for an answer. */
   readonly onLate: (interaction: Interaction) => unknown;
@@ -87,7 +87,7 @@ export function createEvents({
     const guildId = guildIdOf(event, args);
     const go = () => {
       if (closed) return;
-      // Commands and components: their own access decision includes who is ignored.
+      // Runs commands and components also for ignored members: their access decision refuses them.
       first?.();
       const ignored = access.mayIgnore(guildId) && isIgnored(event, guildId, args);
       if (!(ignored instanceof Promise)) return fanOut(event, guildId, args, ignored);
@@ -95,7 +95,7 @@ export function createEvents({
         .then((is) => fanOut(event, guildId, args, is))
         .catch((error: unknown) => log.error(`${event} was dropped`, { guildId, error }));
     };
-    // Only the first events of a guild wait, all for the same read: their order is kept.
+    // The first events of a guild wait for the same read of its state, so their order is kept.
     if (guildId === null || states.peek(guildId) !== undefined) go();
     else {
       const reading = states
@@ -110,7 +110,7 @@ export function createEvents({
   client.on('interactionCreate', (interaction) =>
     closed ? onLate(interaction) : dispatch('interactionCreate', [interaction], () => onInteraction(interaction)),
   );
-  // One listener for all of them, as for every other event: Node warns above ten.
+  // One listener of the client runs all callbacks, since Node warns above ten listeners.
   const waitForReady = new Set<() => void>();
   client.once('clientReady', () => {
     for (const run of waitForReady) run();
@@ -124,7 +124,7 @@ export function createEvents({
   };
 
   const add = (event: EventName, listener: Listener): Disposer => {
-    // A closed scope refuses: then nothing may have been attached yet.
+    // Comes first, since a closed scope throws: nothing must be attached then.
     const dispose = listener.owner.scope.add(listener.label, () => {
       const left = (listeners.get(event) ?? []).filter((other) => other !== listener);
       if (left.length > 0) listeners.set(event, left);
@@ -167,14 +167,14 @@ type Listeners = readonly Listener[];
 
 interface Known {
   readonly of: Listeners;
-  /** The bot owner's choices, which decide what is on by default. */
+  /** The bot owner's choices, which include the plugins that are on by default. */
   readonly choices: OwnerChoices;
   readonly enabled: Listeners;
 }
 
 /**
- * Which listeners of an event belong to plugins that are enabled in a guild. Computed once for each state of the guild and each set of listeners, since it is
- * needed for every message; the result is freed together with the state.
+ * Selects the listeners of an event whose plugins are enabled in a guild. Computed once for each state of the guild and each set of listeners, since the result
+ * is needed for every message; it is freed together with the state.
  */
 function createAudience(states: Pick<GuildStates, 'peek'>, ownerState: Pick<OwnerState, 'peek'>, enabledIn: EnabledIn) {
   const known = new WeakMap<GuildState, Map<keyof ClientEvents, Known>>();
@@ -199,7 +199,7 @@ function createAudience(states: Pick<GuildStates, 'peek'>, ownerState: Pick<Owne
   };
 }
 
-/** The author of an event; `undefined` for events that only report a change, and for the bot's own actions. */
+/** The user who caused an event; `undefined` for events that only report a change, and for the bot's own actions. */
 function actorOf(event: EventName, guildId: string | null, [first, second]: readonly unknown[]): Actor | undefined {
   if (event === 'messageCreate' && first instanceof Message && first.author.id !== first.client.user?.id)
     return { userId: first.author.id, guildId, channelId: first.channelId };

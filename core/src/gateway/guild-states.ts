@@ -39,7 +39,7 @@ function switchedBetween(
 
 /**
  * Guild states in memory, read once, written before they are visible. They are updated when another process changes them.
- * @param options.owns the guilds that `documents` lists: only of those it is known that the others have no state
+ * @param options.owns whether `documents` lists the guild if it has a state: a guild that is not listed has none then, and is otherwise read on demand
  */
 export function createGuildStates(
   documents: Collection<StoredState, 'guild'>,
@@ -65,7 +65,7 @@ export function createGuildStates(
 
   const follow = async (guildId: string) => {
     const before = peek(guildId);
-    // A state that was not needed yet is read on demand.
+    // A state that is not in memory is read on demand.
     if (before === undefined) return;
     const plugins = switchedBetween(before.plugins, (await read(guildId)).plugins);
     if (plugins.length > 0) onSwitched(plugins, guildId);
@@ -78,7 +78,7 @@ export function createGuildStates(
   return {
     async open() {
       for await (const [guildId, stored] of documents.entries()) {
-        // An update in the meantime is newer.
+        // A state that is in memory was updated meanwhile, and is newer.
         if (!known.has(guildId)) known.set(guildId, asState(stored));
       }
       others = UNTOUCHED;
@@ -147,7 +147,8 @@ export function createOwnerState(
 }
 
 /**
- * Whether a plugin is on somewhere: what the guild's admins chose, else the default of the bot's owner, else the manifest's. A required plugin cannot be off.
+ * Whether a plugin is on in a guild: the choice of its admins, otherwise the default of the bot's owner, otherwise that of the manifest. A required plugin is
+ * always on.
  */
 export function isEnabledIn(
   states: Pick<GuildStates, 'peek'>,
@@ -155,7 +156,7 @@ export function isEnabledIn(
   guildId: string | null,
   { id, required, enabledByDefault = true }: Pick<Manifest, 'id' | 'required' | 'enabledByDefault'>,
 ): boolean {
-  // Whatever is stored, perhaps from before it became required: otherwise it could not be switched on again.
+  // Ignores a stored choice from before the plugin became required: it could not be switched on again.
   if (required === true) return true;
   const chosen = guildId === null ? undefined : states.peek(guildId)?.plugins[id];
   return chosen ?? ownerState.peek().plugins[id] ?? enabledByDefault;

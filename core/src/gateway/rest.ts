@@ -9,11 +9,11 @@ type MakeRequest = RESTOptions['makeRequest'];
 export const REQUESTS_PER_SECOND = 50;
 const WINDOW_MS = 1_000;
 
-/** Limits how many requests may be made. */
+/** A limit on the number of requests in a time span. */
 export interface RequestBudget {
-  /** Whether a request may be sent now; it is then counted. */
+  /** Whether a request may be sent now. Counts it if so. */
   take(): boolean;
-  /** Calls `again` when another attempt makes sense. @param waiting how many requests wait */
+  /** Calls `again` when more requests may be sent. @param waiting the number of waiting requests */
   whenMore(waiting: number, again: () => void): void;
 }
 
@@ -50,7 +50,7 @@ export function createFairRequests(budget: RequestBudget | undefined, makeReques
   const serve = () => {
     for (const [place, [next, ...others]] of lines) {
       if (!budget.take()) break;
-      // Other places come first.
+      // Moves the place behind all others.
       lines.delete(place);
       if (others.length > 0) lines.set(place, others);
       next?.();
@@ -100,7 +100,7 @@ function placeOf(url: string): string | undefined {
   return kind === 'interactions' || (kind === 'webhooks' && token !== undefined) ? undefined : `${kind}/${id}`;
 }
 
-/** Blocks all requests while another process may serve this host's servers; without leases this never happens. */
+/** Blocks all requests while the lease is not held, because another process may serve this host's servers. Without a lease, requests are never blocked. */
 export function makeWhileHeld(lease: Lease | undefined, makeRequest: MakeRequest): MakeRequest {
   if (lease === undefined) return makeRequest;
   return async (url, init) => {
@@ -114,13 +114,13 @@ export function makeWhileHeld(lease: Lease | undefined, makeRequest: MakeRequest
 
 /** Distinguishes errors of Discord and the network from other errors. */
 export interface DiscordFailures {
-  /** Wraps discord.js' requests, including their waiting, and remembers their errors. */
+  /** Wraps discord.js' requests, including their waiting, and records their errors. */
   watch(makeRequest: MakeRequest): MakeRequest;
   /** Whether the error is a 5xx of Discord, or a request to it that got no answer; also as the cause of another error. */
   isOne(error: unknown): boolean;
 }
 
-/** A network error alone does not say whose request it was: plugins send requests to other servers, too. */
+/** Records which errors came from requests to Discord, because plugins send requests to other servers, too, and their network errors look the same. */
 export function createDiscordFailures(): DiscordFailures {
   const unanswered = new WeakSet<Error>();
   return {
@@ -167,7 +167,7 @@ export function makeWebhookPostsOnce(makeRequest: MakeRequest): MakeRequest {
 export interface InteractionRequests {
   /**
    * Follows the answers to an interaction, and the changes of the message that it came from.
-   * @returns them, and a function that ends this
+   * @returns the answers, and a function that stops following
    */
   follow(interaction: {
     readonly token: string;
@@ -175,7 +175,7 @@ export interface InteractionRequests {
   }): Pick<Outgoing, 'arrival'> & { end(): void };
 }
 
-/** Answers to an interaction have its token in their route, whichever method of discord.js sends them; they include the waiting for rate limits. */
+/** Finds answers by the interaction's token in their route, whichever method of discord.js sends them. An answer's time includes waiting for rate limits. */
 export function watchInteractions(rest: Pick<REST, 'request'>): InteractionRequests {
   const followed = new Set<{ readonly about: (route: string) => boolean; readonly outgoing: Outgoing }>();
   const request = rest.request.bind(rest);

@@ -113,7 +113,7 @@ function describe(error: unknown): string {
 /** Discord lets each group of shards identify once in five seconds. */
 const SPACING_MS = 5_000;
 const DAY_MS = 24 * 60 * 60_000;
-/** Used when Discord does not say how many sessions a new day has. */
+/** The interval of requests when Discord does not return the number of sessions of a new day. */
 const ASK_AGAIN_MS = 60_000;
 
 /** One session that may be opened. */
@@ -124,17 +124,17 @@ interface Permit {
 
 export interface IdentifyLimits {
   /**
-   * Waits until Discord allows one more session. Above the daily limit it would close every session and reset the token.
+   * Waits until Discord allows one more session. Above the daily limit, Discord would close every session and reset the token.
    * @returns `undefined` when the signal aborted first
    */
   permit(signal: AbortSignal): Promise<Permit | undefined>;
-  /** Waits for the shard's turn: Discord wants sessions to be opened one at a time. `false` when the signal aborted first. */
+  /** Waits for the shard's turn: Discord requires that sessions are opened one at a time. `false` when the signal aborted first. */
   turn(shardId: number, signal: AbortSignal): Promise<boolean>;
 }
 
 /** Keeps Discord's limits on opening sessions. @see https://discord.com/developers/docs/events/gateway#session-start-limit-object */
 export function createIdentifyLimits(clock: Clock, information: GatewayInformation, log: Logger): IdentifyLimits {
-  /** By group: when the next may identify, and the last one in the queue. */
+  /** By group of shards: when the next shard may identify, and the turn of the last one in the queue. */
   const nextAt = new Map<number, number>();
   const lines = new Map<number, Promise<boolean>>();
   let left = 0;
@@ -144,7 +144,7 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
   const askLimit = async () => {
     const answer = renewedAt === 0 ? await information.get() : await information.askAgain();
     if (answer === undefined) {
-      // An old answer would count as that of the new day. The rest of the old allowance may still be used.
+      // The previous answer must not count as that of the new day. The rest of the old allowance may still be used.
       renewedAt = clock.now() + ASK_AGAIN_MS;
       return;
     }
@@ -152,7 +152,7 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
     left = limit.remaining;
     renewedAt = clock.now() + (limit.reset_after || DAY_MS);
   };
-  /** Discord uses time windows: a new one begins when the last has ended. Shards that ask at the same time share the answer. */
+  /** Requests the limit when Discord's time window has ended and a new one begins. Concurrent calls share the answer. */
   const renew = async () => {
     if (renewedAt !== 0 && clock.now() < renewedAt) return;
     renewing ??= askLimit().finally(() => {
@@ -161,7 +161,7 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
     await renewing;
   };
 
-  /** Only a used turn delays the next one: connections that are lost while they wait leave no gap. */
+  /** Waits for a turn of a group of shards. Only a used turn delays the next one: connections that are lost while they wait cause no pause. */
   const takeTurn = async (group: number, signal: AbortSignal) => {
     const waitMs = (nextAt.get(group) ?? 0) - clock.now();
     const isThere = waitMs > 0 ? await sleep(clock, waitMs, signal) : !signal.aborted;
@@ -197,9 +197,9 @@ export function createIdentifyLimits(clock: Clock, information: GatewayInformati
   };
 }
 
-/** Reserve for the different latencies of processes. */
+/** Added to Discord's spacing, for the different latencies of processes. */
 const MARGIN_MS = 250;
-/** The database is unreachable. */
+/** Pause while the database is unreachable. */
 const AWAY_MS = 1_000;
 
 /** Keeps the limits across the processes of a cluster. */
@@ -215,7 +215,7 @@ export function createSharedIdentifyLimits({
   readonly log: Logger;
 }): IdentifyLimits {
   const SESSIONS = 'sessions';
-  /** @returns how long to wait before another attempt makes sense; 0 when it was granted */
+  /** @returns how long to wait before the next attempt, in ms; 0 when one was granted */
   const takeOne = async (name: string, span: { readonly lastsMs: number; readonly left: number }) => {
     try {
       const { granted, endsInMs } = await limits.take(name, 1, span);
@@ -231,7 +231,7 @@ export function createSharedIdentifyLimits({
   return {
     async permit(signal) {
       for (;;) {
-        // Discord knows what other processes have used.
+        // Discord's answer includes the sessions that other processes have opened.
         const { session_start_limit: limit } = await information.refreshed();
         const waitMs = await takeOne(SESSIONS, { left: limit.remaining, lastsMs: limit.reset_after || DAY_MS });
         if (waitMs === 0) break;
@@ -267,17 +267,17 @@ function logReached(log: Logger, waitMs: number): void {
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** A connection that was ready for this long was stable: its end does not count together with earlier failures. */
+/** A connection that was ready for this long counts as stable: its end resets the count of failures. */
 const SOUND_MS = 30_000;
 /** Resuming costs Discord little, and a slash command has to be answered within 3 s: delays are at most 2 s. */
 const MOST_FAILURES_WHILE_RESUMING = 3;
 
 /** The result of an attempt, which decides the delay before the next one. */
 interface Attempt {
-  /** How long it was ready; `undefined` when it never was. */
+  /** How long the connection was ready; `undefined` when it never was. */
   readonly readyForMs: number | undefined;
   readonly resumed: boolean;
-  /** It ended because a new session is due, requested by Discord or the host: not a failure. */
+  /** The connection ended because Discord or the host requires a new session: not a failure. */
   readonly renewing: boolean;
 }
 

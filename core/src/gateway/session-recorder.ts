@@ -16,11 +16,11 @@ const RETRY_MS = 500;
 
 /** Stores the progress of each shard in the database, so that another process can resume it. */
 export interface SessionRecorder {
-  /** An event was handed on. */
+  /** Called for each event that is dispatched to discord.js. */
   handed(payload: GatewayDispatchPayload, from: HandedFrom): void;
-  /** There is no session to resume any more. */
+  /** Called when the session of a shard cannot be resumed any more. */
   lost(shardId: number): void;
-  /** Resolves once all events handed on so far are stored: after that, no other process gets them again. */
+  /** Resolves once all events dispatched so far are stored: after that, no other process gets them again. */
   stored(): Promise<void>;
   /** Stops storing. */
   stop(): void;
@@ -29,9 +29,9 @@ export interface SessionRecorder {
 /** Where an event came from. */
 interface HandedFrom {
   readonly shardId: number;
-  /** With the event's sequence number. */
+  /** The session, with the event's sequence number. */
   readonly session: SessionInfo | undefined;
-  /** The number of shards in the session's IDENTIFY. */
+  /** The intents in the session's IDENTIFY. */
   readonly intents: number;
 }
 
@@ -47,7 +47,7 @@ interface Begun {
   readonly intents: number;
 }
 
-/** Later events are newer; events from before the start of a session belong to an earlier one. */
+/** Appends later events to earlier ones. When a session has begun in `later`, drops the earlier events of its shard. */
 const merged = (earlier: Pending, later: Pending): Pending => ({
   sessions: new Map([...earlier.sessions, ...later.sessions]),
   begun: new Map([...earlier.begun, ...later.begun]),
@@ -59,7 +59,7 @@ const nothing = (): Pending => ({ sessions: new Map(), begun: new Map(), events:
 
 export function createSessionRecorder(options: {
   readonly store: SessionStore;
-  /** Nothing is stored before: events so far have not reached any listener yet. */
+  /** Resolves when the client is ready. Nothing is stored before, since no event has reached a listener yet. */
   readonly ready: Promise<void>;
   /** The bot's user id; '' while it is not known. */
   readonly ownId: () => string;
@@ -114,7 +114,7 @@ export function createSessionRecorder(options: {
         ready: { guilds },
       },
     ] of begun) {
-      // A new session: servers that are not in it are gone, and the others arrive one by one.
+      // With a new session, the bot is not in stored servers that READY does not list. The listed ones arrive one by one.
       for (const id of await store.guildsOf(shardId)) changes.set(id, { shardId, guild: undefined });
       for (const { id } of guilds) changes.set(id, { shardId, guild: null });
     }
@@ -129,7 +129,7 @@ export function createSessionRecorder(options: {
 
   return {
     handed(payload, { shardId, session, intents }) {
-      // Its sequence number keeps changing in place.
+      // A copy, since the shard changes the sequence number of `session` in place.
       pending.sessions.set(shardId, session === undefined ? undefined : { ...session });
       if (payload.t === GatewayDispatchEvents.Ready) {
         pending.begun.set(shardId, { ready: payload.d, intents });
@@ -183,7 +183,7 @@ function changedGuild(payload: GatewayDispatchPayload, ownId: string): string | 
     case GatewayDispatchEvents.GuildScheduledEventUpdate:
     case GatewayDispatchEvents.GuildScheduledEventDelete:
       return payload.d.guild_id;
-    // Also for direct messages.
+    // May be an event of a direct message, without a guild.
     case GatewayDispatchEvents.ChannelPinsUpdate:
     case GatewayDispatchEvents.VoiceStateUpdate:
       return payload.d.guild_id;
@@ -196,8 +196,8 @@ function changedGuild(payload: GatewayDispatchPayload, ownId: string): string | 
 
 /**
  * A server after an event. Of its members only the bot itself is kept, and no presences: other members arrive with their messages.
- * @param guild `undefined` where it is not known
- * @returns `undefined` when the bot is not in it any more
+ * @param guild the stored state; `undefined` when there is none
+ * @returns `undefined` when the bot is not in the server any more
  */
 function afterEvent(
   guild: StoredGuild | undefined,
@@ -206,7 +206,7 @@ function afterEvent(
 ): StoredGuild | undefined {
   if (payload.t === GatewayDispatchEvents.GuildCreate) return slim(payload.d, ownId);
   if (payload.t === GatewayDispatchEvents.GuildDelete) return payload.d.unavailable === true ? null : undefined;
-  // Discord sends all data anew when it is available again.
+  // Discord sends all data anew when the server is available again.
   if (guild === undefined || guild === null) return guild;
   switch (payload.t) {
     case GatewayDispatchEvents.GuildUpdate:
@@ -315,7 +315,7 @@ interface HasId {
   readonly id: string;
 }
 const without = <T extends HasId>(list: readonly T[], id: string): T[] => list.filter((one) => one.id !== id);
-/** At its old index, so that the order of channels and roles does not change. */
+/** Replaces an element at its index, so that the order of channels and roles does not change; appends a new one. */
 const put = <T extends HasId>(list: readonly T[], changed: T): T[] =>
   list.some(({ id }) => id === changed.id)
     ? list.map((one) => (one.id === changed.id ? changed : one))

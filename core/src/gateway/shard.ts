@@ -32,9 +32,9 @@ interface Dependencies {
   readonly status: GatewayStatusStore;
   readonly clock: Clock;
   readonly random: Random;
-  /** Discord has opened a session with these intents. */
+  /** Called when Discord has opened a session with these intents. */
   readonly onAccepted: (intents: number) => void;
-  /** Whether Discord wants no further attempt after this close code. @param asked the intents of the last identified session */
+  /** Whether the shard must not reconnect after this close code. @param asked the intents of the last IDENTIFY */
   readonly isFatal: (code: number, reason: string, asked: number) => boolean;
   /** Set when another process may have had the shards before, and may get them later. */
   readonly shared?: SharedShards | undefined;
@@ -42,25 +42,26 @@ interface Dependencies {
 
 /** The services for shards that move between processes. */
 export interface SharedShards {
-  /** While it is not held, no event is handed on, and nothing is sent. */
+  /** While the lease is not held, no event is dispatched, and nothing is sent. */
   readonly lease: Lease;
-  /** Resolves when discord.js forwards every event at once: before that, it holds some back, in a different order. */
+  /** Resolves when the client is ready: before that, discord.js delays some events, and changes their order. */
   readonly ready: Promise<void>;
-  readonly recorder: SessionRecorder;
   /** Records the progress of the shards. */
+  readonly recorder: SessionRecorder;
+  /** The stored state of those of the shards that can be resumed, by id. */
   load(shardIds: readonly number[]): Promise<ReadonlyMap<number, StoredShard>>;
 }
 
 export interface Sharding extends IShardingStrategy {
   /** Closes the connections so that another process can resume the sessions, which then receive the events that arrive from now on. */
   leave(): Promise<void>;
-  /** Opens a new session for each shard, with the intents of that moment; one at a time, so that the others go on receiving events. */
+  /** Opens a new session for each shard, with the present intents; one at a time, so that the other shards still receive events. */
   identifyAnew(): void;
 }
 
 /**
- * Replaces the shard loops of @discordjs/ws, which reconnect without a delay, several times when told to connect meanwhile, and abandon sessions that could be
- * resumed.
+ * Replaces the shard loops of @discordjs/ws. These reconnect without a delay, open several connections when `connect` is called meanwhile, and abandon sessions
+ * that could be resumed.
  */
 export function createSharding({
   manager,
@@ -87,7 +88,7 @@ export function createSharding({
   };
 
   const build = (shardId: number, shardCount: number, stored: StoredShard | undefined): Shard => {
-    // The requested intents may have changed by the time that Discord answers.
+    // Kept from the IDENTIFY, since the requested intents may have changed by the time that Discord answers.
     let asked = 0;
     return createShard({
       id: shardId,
@@ -199,19 +200,19 @@ function createInteractionIntake(): (payload: GatewayDispatchPayload) => boolean
     const { id, channel_id: channelId, channel } = payload.d;
     if (seen.has(id)) return false;
     seen.set(id, true);
-    // The type does not matter: without guild or recipients discord.js finds the channel in its cache, or leaves it to be fetched.
+    // The type has no effect: without guild or recipients, discord.js looks the channel up in its cache, or leaves it to be fetched.
     if (channel === undefined && channelId !== undefined)
       payload.d.channel = { id: channelId, type: ChannelType.GuildText };
     return true;
   };
 }
 
-/** Far more than can arrive in the 15 minutes during which an interaction can be answered. */
+/** The number of interactions whose ids are kept: far more than arrive in the 15 minutes during which an interaction can be answered. */
 const REMEMBERED = 20_000;
 
 /** Time limit from IDENTIFY to READY, or from RESUME to the next event: replaying the events of a long absence may take a while in all. */
 const READY_WITHIN_MS = 30_000;
-/** After this many failures, Discord's general address and the session's are tried in turn. */
+/** After this number of failures, attempts alternate between the session's address and Discord's general one. */
 const FAILURES_AT_SESSION_ADDRESS = 3;
 
 /** The events that discord.js needs. */
@@ -220,11 +221,11 @@ interface ShardEvents {
   ready(data: GatewayReadyDispatchData): void;
   resumed(): void;
   dispatch(payload: GatewayDispatchPayload): void;
-  /** The event is about to be dispatched; the session contains its sequence number. */
+  /** Called before an event is dispatched; `session` contains its sequence number. */
   handed(payload: GatewayDispatchPayload, session: SessionInfo | undefined): void;
   closed(code: number): void;
   heartbeat(at: number, latencyMs: number): void;
-  /** `null`: there is no session any more. Its `sequence` is updated in place. */
+  /** Called with each new session, whose `sequence` is later updated in place; with `null` when there is no session any more. */
   session(session: SessionInfo | null): void;
 }
 
@@ -232,7 +233,7 @@ interface ShardOptions {
   readonly id: number;
   readonly shardCount: number;
   readonly identity: () => Omit<GatewayIdentifyData, 'shard'>;
-  /** Address of the gateway, with the protocol's parameters. `tried` says that the last known address failed. */
+  /** Address of the gateway, with the protocol's parameters. @param tried whether the last known address failed */
   readonly address: (tried: boolean) => Promise<string>;
   readonly withParameters: (url: string) => string;
   readonly limits: IdentifyLimits;
@@ -240,9 +241,9 @@ interface ShardOptions {
   readonly random: Random;
   readonly report: ShardReport;
   readonly events: ShardEvents;
-  /** Whether Discord wants no further attempt after this close code. */
+  /** Whether the shard must not reconnect after this close code. */
   readonly isFatal: (code: number, reason: string) => boolean;
-  /** The session that another process had. */
+  /** The session of the process that had the shard before. */
   readonly stored: StoredShard | undefined;
   readonly shared: Pick<SharedShards, 'lease' | 'ready'> | undefined;
 }
@@ -250,14 +251,14 @@ interface ShardOptions {
 type Shard = ReturnType<typeof createShard>;
 
 /**
- * One shard: a loop that has one connection at a time, from its first attempt until it is stopped or Discord wants no further attempt. The session is resumed
- * after any end of the connection, unless Discord says that it is invalid.
+ * One shard: a loop that has one connection at a time, until it is stopped or a close code is fatal. The session is resumed after each end of a connection,
+ * unless Discord has declared it invalid.
  */
 function createShard(parts: ShardOptions) {
   const { id, shardCount, identity, address, withParameters, limits, clock, random, report, events, isFatal } = parts;
   const { shared } = parts;
   const stopping = new AbortController();
-  /** Resolves when sending is allowed, or nothing will be sent any more. */
+  /** Resolves when the lease is held, or the shard stops. */
   const held = async () => {
     if (shared !== undefined) await unlessAborted(shared.lease.held(), stopping.signal);
   };
@@ -295,12 +296,12 @@ function createShard(parts: ShardOptions) {
     return address(ownFails);
   };
 
-  /** Dispatches the first events of a new session to discord.js, so that its state is that of the former process. */
-  const goOn = ({ session: known, ready, guilds }: StoredShard) => {
+  /** Dispatches READY and the stored servers to discord.js, so that its state is that of the former process. */
+  const restore = ({ session: known, ready, guilds }: StoredShard) => {
     setSession(known);
     const there = [...guilds.values()].flatMap((guild) => guild ?? []);
     const unavailable = (ids: Iterable<string>) => [...ids].map((guildId) => ({ id: guildId, unavailable: true }));
-    // Only new events are waited for.
+    // READY lists only servers that are stored, so that discord.js does not wait for others.
     events.ready({ ...ready, guilds: unavailable(there.map((guild) => guild.id)) });
     const op = GatewayOpcodes.Dispatch;
     const all = { ...ready, guilds: unavailable(guilds.keys()) };
@@ -310,7 +311,7 @@ function createShard(parts: ShardOptions) {
 
   /** Runs one connection, from opening the socket to its end. */
   const connectOnce = async (): Promise<Ending & { readyForMs: number | undefined; resumed: boolean }> => {
-    // Another process may have the session by now.
+    // Without the lease, another process may have resumed the session.
     await held();
     let permit = session === undefined ? await limits.permit(stopping.signal) : undefined;
     const url = await urlOf();
@@ -321,7 +322,7 @@ function createShard(parts: ShardOptions) {
     const connectionEnded = new AbortController();
 
     const identify = async (on: Connection) => {
-      // The session may have ended while the socket was being opened for it.
+      // There is no permit yet when the session ended while the socket was opened for resuming it.
       permit ??= await limits.permit(connectionEnded.signal);
       if (permit === undefined || !(await limits.turn(id, connectionEnded.signal))) {
         permit?.release();
@@ -350,8 +351,8 @@ function createShard(parts: ShardOptions) {
       permit?.release();
       return { code: 1000, reason: 'stopped', sessionLost: false, readyForMs: undefined, resumed: false };
     }
-    /** discord.js has received the state of the former process. */
-    let wentOn = false;
+    /** Whether discord.js has received the state of the former process. */
+    let isRestored = false;
     const advance = (payload: GatewayDispatchPayload) => {
       if (session !== undefined && payload.s > session.sequence) session.sequence = payload.s;
       events.handed(payload, session);
@@ -367,14 +368,14 @@ function createShard(parts: ShardOptions) {
           break;
         }
         case GatewayDispatchEvents.Resumed:
-          // For discord.js, a session of another process is a new one.
-          if (!wentOn) events.resumed();
+          // discord.js has got READY for a session of another process, and must not get RESUMED.
+          if (!isRestored) events.resumed();
           becomeReady(current, true);
           advance(payload);
-          if (!wentOn) events.dispatch(payload);
+          if (!isRestored) events.dispatch(payload);
           return;
         default:
-          // Discord has sent an event again that had arrived already.
+          // Drops an event that has arrived before, and that Discord has sent again.
           if (session !== undefined && payload.s <= session.sequence) return;
       }
       advance(payload);
@@ -412,9 +413,9 @@ function createShard(parts: ShardOptions) {
           if (payload.t !== GatewayDispatchEvents.Ready && payload.t !== GatewayDispatchEvents.Resumed)
             arrived = current.expect('RESUMED', READY_WITHIN_MS);
         }
-        if (left !== undefined && !wentOn && payload.t !== GatewayDispatchEvents.Ready) {
-          wentOn = true;
-          goOn(left);
+        if (left !== undefined && !isRestored && payload.t !== GatewayDispatchEvents.Ready) {
+          isRestored = true;
+          restore(left);
         }
         intake(payload);
       },
@@ -432,7 +433,7 @@ function createShard(parts: ShardOptions) {
     return { ...ending, resumed, readyForMs: readyAt === undefined ? undefined : clock.now() - readyAt };
   };
 
-  /** No failure may end the loop. */
+  /** Runs one connection. An error counts as its end, so that no error ends the loop. */
   const attempt = async () => {
     try {
       return await connectOnce();
@@ -474,7 +475,7 @@ function createShard(parts: ShardOptions) {
       running ??= run();
     },
     send: (payload: GatewaySendPayload): Promise<void> => outbox.send(payload),
-    /** Abandons the session and opens a new one, with the intents of that moment. Resolves when it is ready, or the shard has ended. */
+    /** Abandons the session and opens a new one, with the present intents. Resolves when it is ready, or the shard has ended. */
     async identifyAnew(): Promise<void> {
       const ready = new Promise<void>((resolve) => waitingForReady.add(resolve));
       setSession(undefined);
@@ -497,12 +498,12 @@ function createShard(parts: ShardOptions) {
   };
 }
 
-/** Events that may wait for the renewal of a lease. Discord sends them again to a resumed session. */
+/** The maximum number of events that wait for the renewal of a lease. Above it the connection ends, and Discord sends them again to the resumed session. */
 const MOST_HELD_BACK = 5_000;
 
 /**
- * Hands events on in their order, and holds those back that may not be handed on yet. Discord sends events that still wait at the end of the connection again,
- * to the process that resumes the session.
+ * Passes events to `handOn` in their order, once `mayHandOn` allows it. Events that still wait at the end of the connection are dropped: Discord sends them
+ * again to the process that resumes the session.
  */
 function createIntake<T>({
   handOn,
@@ -513,10 +514,10 @@ function createIntake<T>({
 }: {
   readonly handOn: (event: T) => void;
   readonly mayHandOn: () => boolean;
-  /** Resolves when another attempt makes sense; rejects when no attempt will succeed. */
+  /** Resolves when `mayHandOn` may have changed; rejects when it will not become `true` any more. */
   readonly until: () => Promise<void>;
   readonly isOver: () => boolean;
-  /** Maximum number of waiting events; above it they are not handed on. */
+  /** Called when more than `MOST_HELD_BACK` events wait. */
   readonly onTooMany: () => void;
 }): (event: T) => void {
   const waiting: T[] = [];
@@ -540,12 +541,12 @@ function createIntake<T>({
     }
     waiting.push(event);
     if (waiting.length > MOST_HELD_BACK) onTooMany();
-    // It rejects when the lease is lost: another process will get the events.
+    // Rejects when the lease is lost: another process gets the events then.
     else if (waiting.length === 1) drain().catch(() => undefined);
   };
 }
 
-/** Close codes after which Discord wants a new session; after all others the session can be resumed. */
+/** Close codes after which Discord requires a new session; after all others the session can be resumed. */
 const ENDS_SESSION: ReadonlySet<number> = new Set([
   GatewayCloseCodes.NotAuthenticated,
   GatewayCloseCodes.InvalidSeq,

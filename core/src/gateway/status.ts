@@ -25,7 +25,7 @@ export interface ShardStatus {
   readonly attempts: number;
   readonly nextAttemptAt: number | undefined;
   readonly lastClose: Close | undefined;
-  /** Between the latest heartbeat and its acknowledgement. */
+  /** Time between the latest heartbeat and its acknowledgement. */
   readonly latencyMs: number | undefined;
   /** Since the process started: attempts to connect, sessions resumed, sessions opened, connections or attempts that ended. */
   readonly totals: {
@@ -72,7 +72,7 @@ export interface ShardReport {
   ready(resumed: boolean): void;
   closed(close: Omit<Close, 'at'>, next: { readonly retryInMs: number } | 'refused' | 'stopped'): void;
   latency(ms: number): void;
-  /** Called with each event, so it only counts. */
+  /** Counts an event. Called for each, so it does nothing else. */
   received(): void;
 }
 
@@ -173,7 +173,7 @@ export function createGatewayStatus(clock: Clock): GatewayStatusStore {
   };
 }
 
-/** A connection that returns sooner is not worth a warning. */
+/** A warning is logged from this attempt on: most connections are restored by the first. */
 const WARN_FROM_ATTEMPT = 2;
 /** Interval of warnings about all shards together; the log files have every change. */
 const WARN_EVERY_MS = 30_000;
@@ -226,7 +226,7 @@ export function logConnections(client: Client, status: GatewayStatus, clock: Clo
   return status.onChange(onChange);
 }
 
-/** In the format of the terminal's log entries. */
+/** A time in the format of the terminal's log entries. */
 function timeOf(ms: number): string {
   return new Date(ms).toISOString().replace('T', ' ').slice(0, 19);
 }
@@ -235,12 +235,12 @@ function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 }
 
-/** Discord's short interruptions end sooner. */
+/** How long a shard may be not ready without an alert: short interruptions of Discord end sooner. */
 const AWAY_MS = 5 * 60_000;
 
 /**
- * Alerts the bot's owners when a shard was not ready for five minutes. The log has it immediately; the message is sent when Discord can be reached, as its REST
- * interface often can while the gateway cannot.
+ * Alerts the bot's owners when a shard was not ready for five minutes. The alert is logged immediately; the message is sent when Discord's REST API is
+ * reachable, which it often is while the gateway is not.
  * @returns a function that stops this
  */
 export function alertOfAbsence(status: GatewayStatus, clock: Clock, alert: (alert: OwnerAlert) => void): () => void {

@@ -3,7 +3,7 @@ import type { HostConfig } from '../config/host-config.js';
 
 export const LEVELS = ['error', 'warn', 'info', 'debug', 'trace'] as const;
 export type Level = (typeof LEVELS)[number];
-/** For winston: the smallest number is the most important. */
+/** The levels as winston needs them: the smallest number is the most important. */
 export const LEVEL_NUMBERS = { error: 0, warn: 1, info: 2, debug: 3, trace: 4 } as const satisfies Record<
   Level,
   number
@@ -21,7 +21,7 @@ export interface Entry {
 
 const OWN = ['time', 'level', 'component', 'message'];
 
-/** Flat, so that any log reader finds `guildId` at the top; a field with the name of one of the host's gets a `_`. */
+/** An entry as one flat object, so that any log reader finds `guildId` at the top. A field with the name of one of the host's fields gets a `_`. */
 export function flat(entry: Entry): PlainRecord {
   const { time, level, component, message } = entry;
   const fields = Object.entries(entry.fields).map(([key, value]) => [OWN.includes(key) ? `${key}_` : key, value]);
@@ -40,8 +40,8 @@ export type Plain = string | number | boolean | null | readonly Plain[] | { read
 export type PlainRecord = { readonly [key: string]: Plain };
 
 /**
- * Any value as plain JSON without secrets: bounded in depth, breadth and length, safe with cycles, getters that throw and proxies. Errors keep their code,
- * stack and cause; Discord objects become `Message(123)`, so that members' texts do not get into a log by accident.
+ * Converts any value to plain JSON without secrets: bounded in depth, breadth and length, safe with cycles, getters that throw and proxies. Errors keep their
+ * code, stack and cause; Discord objects become `Message(123)`, so that members' texts do not get into a log by accident.
  */
 export function toPlain(value: unknown, redactor: Redactor): Plain {
   return createWalk(redactor, MAX_TEXT)(value, 0);
@@ -76,7 +76,7 @@ function createWalk(redactor: Redactor, mostText: number) {
 
   const record = (entries: readonly (readonly [string, unknown])[], depth: number): PlainRecord => {
     const shown = entries.slice(0, MAX_ITEMS).map(([key, value]): [string, Plain] => {
-      // Each field of an entry has a share of the limit, so that a large field does not displace the others.
+      // The limit applies to each field of an entry separately, so that a large field does not displace the others.
       if (depth === 0) left = MAX_NODES;
       const hidden = isSecretName(key) && typeof value !== 'number' && typeof value !== 'boolean' && value != null;
       return [text(key), hidden ? REDACTED : walk(value, depth + 1)];
@@ -192,7 +192,7 @@ export function safeJson(value: unknown): string {
   );
 }
 
-/** Removes secrets from text. There is one for the host; logs, cards and audit entries use it. */
+/** Removes secrets from text. The host has one, for logs, cards and audit entries. */
 export interface Redactor {
   /** Registers a secret, so that it is removed wherever it appears, also percent- or base64-encoded. Blank and very short values are ignored. */
   add(secret: string | undefined): void;
@@ -200,7 +200,7 @@ export interface Redactor {
   text(text: string): string;
 }
 
-/** Shorter ones are words that would be removed from ordinary sentences. */
+/** The length of the shortest secret that is removed: shorter ones may be words of ordinary sentences. */
 const SHORTEST = 5;
 
 export function createRedactor(secrets: readonly (string | undefined)[] = []): Redactor {
@@ -212,7 +212,7 @@ export function createRedactor(secrets: readonly (string | undefined)[] = []): R
     if (value === undefined || value.length < SHORTEST) return;
     const encoded = /\p{Surrogate}/u.test(value) ? value : encodeURIComponent(value);
     for (const form of [value, encoded, Buffer.from(value).toString('base64')]) known.add(form);
-    // Longest first, so that a secret that begins with another one is removed completely.
+    // The longest is removed first, so that a secret that contains another one is removed completely.
     const forms = [...known].sort((one, other) => other.length - one.length);
     pattern = new RegExp(forms.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
   };
@@ -276,10 +276,10 @@ const CREDENTIALS: Shapes = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g, REDACTED],
 ];
 
-/** A value where a credential is expected. */
+/** Patterns of places where a credential is expected, such as a header or a query, whatever the form of its value. */
 const PLACES: Shapes = [
   [/\b(authorization["']?\s{0,8}[:=]\s{0,8}["']?)(?:(?:Bearer|Basic|Bot)\s{1,8})?[^\s"',;]{6,}/gi, `$1${REDACTED}`],
-  // With at least one digit, so that "bearer of good news" is kept.
+  // The value needs a digit, so that "bearer of good news" is kept.
   [/\b(Bearer\s{1,8})(?=[^\s"']{0,200}\d)[\w.~+/=-]{8,}/gi, `$1${REDACTED}`],
   // user:password@ in an address, and credentials in its query.
   [/(:\/\/[^\s/:@]{0,100}:)[^\s/@]{1,200}@/g, `$1${REDACTED}@`],
@@ -306,7 +306,7 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replace(/([a-z0-9])([A-Z])/g, '$1_$2'));
 }
 
-/** For an error that a person can fix, the sentence is enough. Stack frames would need the source map, which takes long to read. */
+/** The stack; without frames for an error that a person can fix, since they would need the source map, which takes long to read. */
 function stackOf(failure: Error): unknown {
   const isExpected = failure instanceof UserError || failure instanceof OperatorError;
   return isExpected ? `${failure.name}: ${failure.message}` : failure.stack;

@@ -12,9 +12,9 @@ type DailyRotateFileModule = typeof import('winston-daily-rotate-file');
 
 /** Days of logs that are kept. */
 const KEPT = '30d';
-/** Number of files into which the maximum size is divided, so that there are old ones to remove. */
+/** The number of files into which the maximum size is divided, so that old ones can be removed one by one. */
 const PARTS = 20;
-/** Reserve for what the day's three files grow by before the next check. */
+/** The number of parts that are kept free, for the growth of the day's three files until the next check. */
 const GROWING = 3;
 /** After a failure, the files are opened again with the first entry after this time. */
 const RETRY_MS = 10_000;
@@ -41,7 +41,7 @@ export interface LogFilesOptions {
   readonly onFailure: (error: Error) => void;
 }
 
-/** Opens the log files. While they cannot be written, entries are dropped; afterwards the log says so. */
+/** Opens the log files. While they cannot be written, entries are dropped; afterwards an entry gives their number. */
 export function openLogFiles(options: LogFilesOptions): LogFiles {
   const { dir, now, onFailure } = options;
   let files: LogFiles | undefined;
@@ -51,8 +51,8 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
   let lookedAt = now();
   let folder = 0;
 
-  const letGo = (old: LogFiles | undefined) => {
-    // Its content can be lost with the disk; it does not keep the process alive.
+  const abandon = (old: LogFiles | undefined) => {
+    // Not awaited, since the disk may have failed. Open files do not keep the process alive.
     old?.close().catch(() => undefined);
   };
 
@@ -61,7 +61,7 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
       // Errors of a closed stream are ignored.
       if (files !== opened) return;
       files = undefined;
-      letGo(opened);
+      abandon(opened);
       failedAt = now();
       reason = error.message;
       onFailure(error);
@@ -74,7 +74,7 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
   const resume = (): LogFiles => {
     failedAt = undefined;
     const opened = open();
-    // Starts a new line, since the last line may have been cut off.
+    // The entry starts with a line break, since the last line may have been cut off.
     const message = `${missing} entries are missing here: the log files could not be written (${reason})`;
     missing = 0;
     const json = safeJson({ time: new Date(now()).toISOString(), level: 'warn', component: 'log', message });
@@ -94,7 +94,7 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
       sweep(options);
       // Writes into a removed folder succeed, and their data are lost.
       if (folderAt(dir) !== folder) {
-        letGo(files);
+        abandon(files);
         files = undefined;
       }
     }
@@ -112,7 +112,7 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
   };
 }
 
-/** Data in the streams are not counted yet, so this is repeated from time to time. */
+/** Removes the oldest files above the limit. Does not count data that are still in the streams, so it has to be repeated. */
 function sweep({ dir, maxBytes }: LogFilesOptions): void {
   try {
     removeOldest(dir, maxBytes - (GROWING * maxBytes) / PARTS);
@@ -132,7 +132,7 @@ function openOnce(options: LogFilesOptions, onFailure: (error: Error) => void): 
   const line = winston.format.printf(({ json }) => String(json));
   /** Each resolves when all data of its transport are on the disk. */
   const files = new Map<DailyRotateFile, Promise<void>>();
-  // The error reaches the opener of a file later than the listeners here.
+  // Deferred, since `onFailure` must not be called before `openOnce` has returned.
   const fail = (error: unknown) => {
     queueMicrotask(() => onFailure(error instanceof Error ? error : new Error(String(error))));
   };
@@ -186,7 +186,9 @@ function openOnce(options: LogFilesOptions, onFailure: (error: Error) => void): 
   };
 }
 
-/** Removes log files, the oldest first and the audit last, until the others take no more than that; never the newest of a kind, which is being written. */
+/**
+ * Removes log files, the oldest first and those of the audit last, until the rest has at most `maxBytes`; never the newest of a kind, which is being written.
+ */
 function removeOldest(dir: string, maxBytes: number): void {
   const found = readdirSync(dir).flatMap((name) => {
     const [, kind, day = '', part = '0'] = LOG_FILE.exec(name) ?? [];
@@ -228,7 +230,7 @@ function flushed(file: DailyRotateFile): Promise<void> {
 }
 
 const ANY_LOG_FILE = /^(?:cinnabar|errors|audit)-.*\.log(?:\.\d+)?$/;
-/** The fields of an entry that say who, where, what and how; no others are kept. */
+/** The fields that are kept when a person's texts are removed from an entry. */
 const KEPT_FIELDS = new Set([
   ...[
     'time',
@@ -258,7 +260,7 @@ const KEPT_FIELDS = new Set([
     'userId',
   ],
 ]);
-/** Bodies of requests to models contain members' texts without their ids. */
+/** Marks entries with bodies of requests to models, which contain members' texts without their ids. */
 const TRACE = '"level":"trace"';
 const FORGOTTEN = '(deleted with the data of the member)';
 

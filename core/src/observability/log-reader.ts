@@ -4,7 +4,7 @@ import { type LogFields, type LogQuery, type LogReader, type LogRecord, z } from
 import { LEVELS } from './log-entry.js';
 import { LOG_FILE } from './log-files.js';
 
-/** Maximum that is read from the files for one query. */
+/** The maximum number of bytes that one query reads from the files. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
@@ -17,7 +17,7 @@ const entrySchema = z.looseObject({
 
 /**
  * Finds entries in the log files of a folder, from the end of the newest file on.
- * @param watch calls the listener with each new entry
+ * @param watch calls its listener with each new entry
  */
 export function createLogReader(dir: string, watch: LogReader['watch']): LogReader {
   return {
@@ -39,7 +39,7 @@ export function createLogReader(dir: string, watch: LogReader['watch']): LogRead
   };
 }
 
-/** The newest first. */
+/** The log files of the wanted kind, the newest first. */
 async function filesOf(dir: string, wanted: string): Promise<readonly string[]> {
   const names = await readdir(dir).catch(() => []);
   return names
@@ -64,7 +64,7 @@ function createFilter({ level, component, text = '', guildId = '', before }: Log
   };
 }
 
-/** The plugin that an entry is about, when the host has logged it for one. */
+/** The component of an entry, or the plugin that it is about when the host has logged it. */
 export const originOf = (component: string, { plugin }: LogFields): string =>
   typeof plugin === 'string' ? plugin : component;
 
@@ -85,7 +85,7 @@ async function* linesFromEnd(path: string, budget: { bytes: number }): AsyncGene
   try {
     file = await open(path, 'r');
   } catch {
-    // Files that are too old may be removed meanwhile.
+    // The file was removed meanwhile because of its age.
     return;
   }
   try {

@@ -67,12 +67,12 @@ export interface Logs {
 
 type Waiting = (sinks: Sinks) => void;
 
-/** By then the host has started. */
+/** Delay of loading winston: longer than the start of the host takes. */
 const OPEN_AFTER_MS = 1_000;
 
 /**
- * Opens the logs. Entries up to `info` wait until winston is loaded a second later, so that logging does not slow the start; warnings, errors and the end do
- * not wait.
+ * Opens the logs. Winston is loaded a second later, so that logging does not slow the start; a warning, an error or the end loads it at once. Entries wait
+ * until then.
  */
 export function createLogs(options: LogsOptions): Logs {
   const { dir, level, console, clock, redactor = createRedactor(), maxMegabytes = MAX_MEGABYTES } = options;
@@ -82,7 +82,7 @@ export function createLogs(options: LogsOptions): Logs {
   let waiting: Waiting[] = [];
   let closed = false;
   let opening: NodeJS.Timeout | undefined;
-  /** While the files are rewritten, entries wait. */
+  /** The last rewriting of the files. Entries wait while it runs. */
   let rewriting: Promise<void> = Promise.resolve();
   let isRewriting = false;
 
@@ -201,7 +201,7 @@ interface SinkOptions extends LogFilesOptions {
   readonly console: { readonly stream: NodeJS.WritableStream; readonly level: Level } | undefined;
 }
 
-/** Loads winston and opens the files, which takes some 30 ms: the first entry does this, not the host's start. */
+/** Loads winston and opens the files, which takes some 30 ms. */
 function openSinks(options: SinkOptions): Sinks {
   const winston: Winston = createRequire(import.meta.url)('winston');
   const { console } = options;
@@ -234,7 +234,7 @@ const COLOURS = { error: 'red', warn: 'yellow', info: 'green', debug: 'gray', tr
   Level,
   string
 >;
-/** Stack frames shown on a terminal; the files have them all. */
+/** The number of stack frames that a terminal shows; the files contain all. */
 const FRAMES = 8;
 
 /** An entry for people. Every line but the first is indented, and control characters are escaped, so that logged text cannot imitate an entry. */
@@ -281,21 +281,21 @@ function errorLines(value: Plain): readonly string[] {
   ];
 }
 
-/** How many actions of a guild can be read in Discord; the audit file has all within its retention time. */
+/** The number of actions of a guild that can be read in Discord; the audit file has all within its retention time. */
 const KEPT = 300;
 /** Limit for refusals and for actions that only read: there can be any number of them, and they must not displace changes. */
 const KEPT_OF_A_KIND = 100;
 const LONGEST = 300;
 const FORGOTTEN = '(deleted with the data of the member)';
 
-/** The latest. */
+/** The latest actions, with a limit on refusals and on actions that only read. */
 function kept<T extends { readonly outcome: string; readonly reads?: boolean | undefined }>(acts: readonly T[]): T[] {
   const isRefusal = ({ outcome }: T) => outcome === 'denied';
   const isReading = ({ reads }: T) => reads === true;
   return latestOf(latestOf(acts, isRefusal), isReading).slice(-KEPT);
 }
 
-/** Without the oldest of a kind when there are too many. */
+/** The actions without the oldest ones of a kind above `KEPT_OF_A_KIND`. */
 function latestOf<T>(acts: readonly T[], isOfKind: (act: T) => boolean): readonly T[] {
   let surplus = acts.filter(isOfKind).length - KEPT_OF_A_KIND;
   return acts.filter((act) => {
@@ -384,7 +384,7 @@ type Act = z.output<typeof auditSchema>['acts'][number];
 
 const names = ({ act, reason = '' }: Act, userId: string): boolean => act.includes(userId) || reason.includes(userId);
 
-/** Their own entries are deleted; entries of others about them lose everything after their name. */
+/** Removes the text of a user's own entry; from an entry of another user about them, removes the reason and everything after their id. */
 function withoutWordsOf(one: Act, userId: string): Act {
   if (one.userId === userId) return { ...one, act: FORGOTTEN, reason: undefined };
   if (!names(one, userId)) return one;

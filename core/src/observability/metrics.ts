@@ -24,7 +24,7 @@ type Prom = typeof import('prom-client');
 
 /** Metrics of the host and of every plugin. Until `open` they are declared, but not counted. */
 export interface MetricsService {
-  /** The host's own: `commands_total` is published as `cinnabar_commands_total`. */
+  /** The metrics of the host: `commands_total` is published as `cinnabar_commands_total`. */
   readonly host: Metrics;
   /** Metrics of one run of a plugin. */
   of(owner: Pick<Owner, 'id' | 'scope'>): Metrics;
@@ -62,7 +62,7 @@ const LAG_PRECISION_MS = 20;
 
 /**
  * @param log gets an entry for each metric that fails
- * @param group the group that this counts for, when a process has several: it becomes a label, and metrics of the process are left to the process
+ * @param group the group of the host, when a process has several: added as a label, and metrics of the process are left out
  */
 export function createMetrics(log: Logger, group?: number): MetricsService {
   const declared = new Map<string, Declared>();
@@ -71,7 +71,7 @@ export function createMetrics(log: Logger, group?: number): MetricsService {
   const add = (name: string, metric: Declared) => {
     const holder = declared.get(name)?.plugin;
     if (holder !== undefined) throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'metric', name, plugin: holder });
-    // The library refuses metrics that it cannot publish: then the name stays free.
+    // Throws for a metric that the library cannot publish: the name stays free then.
     if (opened !== undefined) metric.attach(opened.prom, opened.registry);
     declared.set(name, metric);
   };
@@ -85,7 +85,7 @@ export function createMetrics(log: Logger, group?: number): MetricsService {
     of({ id, scope }) {
       return metricsOf(id, `${PREFIX}${id.replaceAll('-', '_')}_`, (name, metric) => {
         let taken = false;
-        // The scope is checked first: a closed one refuses.
+        // Comes first, since a closed scope throws.
         scope.add(`metric ${name}`, () => {
           if (taken) remove(name);
         });
@@ -173,7 +173,7 @@ export function createMetrics(log: Logger, group?: number): MetricsService {
   ): void {
     metric.reset();
     const bounded = boundSeries();
-    // Added up, since several sets may count as `other`.
+    // Adds the values, since several label sets may become `other`.
     attempt(name, () => {
       for (const [labels, value] of read()) metric.inc(bounded(labels), value);
     });
@@ -193,7 +193,7 @@ function invalid(name: string, detail: string): CinnabarError {
   return new CinnabarError('CINNABAR_NAME_INVALID', { kind: 'metric', name, detail });
 }
 
-/** Limits the number of series, whatever a plugin passes. */
+/** Limits the number of series: replaces ids, cuts long values, and turns further label sets into `other`. */
 function boundSeries(): (labels: Labels) => Labels {
   const seen = new Set<string>();
   return (labels) => {

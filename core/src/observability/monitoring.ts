@@ -58,7 +58,7 @@ export function createMonitoringPages({ metrics, publish, readiness }: PageDepen
     return opening;
   };
   const pages: Readonly<Record<string, () => MonitoringPage | Promise<MonitoringPage>>> = {
-    // Answering is the check: it needs a running process and event loop.
+    // An answer proves that the process and its event loop run.
     '/healthz': () => json(200, { status: 'ok' }),
     '/readyz': async () => {
       const reasons = await readiness.reasons();
@@ -81,7 +81,7 @@ export function createMonitoringPages({ metrics, publish, readiness }: PageDepen
 
 export function createMonitoring({ address, pages, log }: Dependencies): MonitoringServer {
   const pageFor = async ({ method, url = '/', headers }: IncomingMessage): Promise<MonitoringPage> => {
-    // A web page open on this machine must not read them (DNS rebinding). Other machines use names that are not public.
+    // A web page in a browser on this machine must not read the pages (DNS rebinding). On other addresses, the machine may have any name.
     if (address !== undefined && isLoopback(address) && !isAllowedSource(headers, { hosts: [], origins: [] }))
       return json(403, { error: 'Host or Origin is not allowed' });
     if (method !== 'GET' && method !== 'HEAD') return json(405, { error: 'only GET and HEAD are allowed' });
@@ -213,7 +213,7 @@ function away({ id, state, notReadySince, lastClose }: ShardStatus): string {
   return `gateway: shard ${id} is ${state}${since}${why}`;
 }
 
-/** The system's error code, such as `ENOSPC`, anywhere among the causes. */
+/** The system's error code of the error or one of its causes, such as `ENOSPC`. */
 function codeOf(error: unknown): string {
   let code = 'the log has the reason';
   for (let one = error; one instanceof Error; one = one.cause) {

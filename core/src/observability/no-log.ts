@@ -1,6 +1,6 @@
 import type { Logger } from '@cinnabar/sdk';
 
-/** For code that reports its problems another way. */
+/** A logger that drops its entries, for code that reports problems in another way. */
 export const NO_LOG: Logger = {
   error: () => undefined,
   warn: () => undefined,

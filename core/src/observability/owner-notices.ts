@@ -22,7 +22,7 @@ const LONGEST_MESSAGE = 1_900;
 
 /** The owners' notices, and the functions that only the host may call. */
 export interface HostNotices extends OwnerNotices {
-  /** Sends a sentence with the next message, without a limit on repetition: for answers to a change that an owner has just made. */
+  /** Sends a sentence with the next message, without the limit of one an hour: for answers to a change that an owner has just made. */
   tell(sentence: string): void;
   /** Reads unsent alerts of an earlier run. Alerts raised before are kept. */
   open(): Promise<void>;
@@ -35,9 +35,8 @@ export interface HostNotices extends OwnerNotices {
 /** The notices of the host that sends them. */
 export interface SendingNotices extends HostNotices {
   /**
-   * Accepts alerts of the host of another group. Alerts that it has handed over already, and those that this or another host has sent within ten minutes, count
-   * once.
-   * @throws Error when it could not be saved: it has to be handed over again
+   * Accepts notices of the host of another group. A notice that was accepted before, or that this or another host has sent within ten minutes, counts once.
+   * @throws Error when the notices could not be saved: they have to be handed over again
    */
   take(from: number, handed: Handed): Promise<void>;
 }
@@ -68,7 +67,7 @@ export function createOwnerNotices({
     const channel = await client.users.createDM(userId);
     for (const part of splitMessage(content, LONGEST_MESSAGE)) {
       const message = { content: asNotice(part), allowedMentions: { parse: [] } };
-      // The queue retries by itself, with longer delays.
+      // No retries here, since the queue retries with longer delays.
       await sendOnce(channel, message, `notice ${userId} ${clock.now()} ${part}`, { clock, pausesMs: [] });
     }
   };
@@ -82,7 +81,7 @@ export function createOwnerNotices({
         isDone = true;
       } catch (error) {
         log.warn('a notice could not be delivered to an owner of the bot', { userId, error });
-        // An owner who accepts no direct messages will not accept them later either.
+        // An owner who accepts no direct messages is not retried.
         if (isRefusal(error)) isDone = true;
         else missed.push({ userId, content });
       }
@@ -129,17 +128,17 @@ const LONGEST_RETRY_MS = 10 * 60_000;
 const LONGEST_PART = 500;
 /** Alerts of several hosts of a cluster within this time count as one. */
 const SAME_MS = 10 * 60_000;
-/** Maximum for each kind; the oldest are dropped. */
+/** Maximum number of such alerts that are kept for each kind; the oldest are dropped. */
 const MOST_SEEN = 20;
-/** Number of remembered ids of alerts from other hosts: a host that got no answer hands them over again. */
+/** The number of ids of notices from other hosts that are kept: a host that got no answer hands its notices over again. */
 const MOST_TAKEN = 500;
-/** The group of everything that belongs to no server. */
+/** The group of the sending host, which serves direct messages. */
 const OWN_GROUP = 0;
-/** How long a message that only some owners received is sent again to the others. */
+/** How long sending a message that only some owners received is retried for the others. */
 const REDELIVER_MS = 24 * 60 * 60_000;
 /** Maximum number of such messages; the oldest are dropped. */
 const MOST_UNDELIVERED = 50;
-/** The alerts that are sent by default. */
+/** All alerts are sent by default. */
 const always = async (_kind: string): Promise<boolean> => true;
 /** Maximum number of different alerts of one kind; further ones are only counted. */
 const WORDED = 3;
@@ -160,7 +159,7 @@ const seenSchema = z.object({
   reason: z.string(),
   /** When it was first raised. */
   since: z.number(),
-  /** How often, by group. */
+  /** The number of alerts, by group of the host. */
   by: z.record(z.string(), z.number()),
 });
 type Seen = z.output<typeof seenSchema>;
@@ -198,9 +197,9 @@ export type Handed = z.output<typeof handedSchema>;
 export const alertsSchema = z.object({
   kinds: z.record(z.string(), kindSchema).default({}),
   undelivered: z.array(undeliveredSchema).default([]),
-  /** On the sending host: ids of alerts that it has accepted from others. */
+  /** On the sending host: ids of notices that it has accepted from others. */
   taken: z.array(z.string()).default([]),
-  /** On other hosts: alerts that were not handed over yet. */
+  /** On other hosts: notices that were not handed over yet. */
   handing: handedSchema.default({ alerts: [], sentences: [] }),
 });
 export type Alerts = z.output<typeof alertsSchema>;
@@ -210,9 +209,9 @@ type Missed = Pick<Undelivered, 'userId' | 'content'>;
 
 /** The result of sending a message. */
 interface Delivery {
-  /** An owner has received it, or trying again would help with none. */
+  /** Whether an owner has received the message, or has refused it permanently. */
   readonly isDone: boolean;
-  /** Owners who have not received it, and for whom trying again may help. */
+  /** Owners for whom sending may succeed later, with the message. */
   readonly missed: readonly Missed[];
 }
 
@@ -269,7 +268,7 @@ export function createAlertQueue({
     clock,
     log,
   );
-  // Before `open`, the document on the disk is more recent.
+  // Before `open`, the stored alerts have not been read, and would be overwritten.
   const save = async (): Promise<boolean> => opened && saver.save();
 
   const schedule = () => {
@@ -311,7 +310,7 @@ export function createAlertQueue({
       dueAt.set(name, 0);
     }
   };
-  /** The hour starts when the message was sent, which may have taken a while. */
+  /** Starts the hour without further alerts when the message has been sent, which may have taken a while. */
   const startHour = ({ due }: ReturnType<typeof takeDue>) => {
     for (const [name] of due) {
       const kind = kinds.get(name);
@@ -333,12 +332,12 @@ export function createAlertQueue({
     const pauseMs = Math.min(FIRST_RETRY_MS * 2 ** (one.attempts - 1), LONGEST_RETRY_MS);
     undelivered = [...undelivered, { ...one, dueAt: clock.now() + pauseMs }].slice(-MOST_UNDELIVERED);
   };
-  /** Owners who have not received a message that others have. */
+  /** Sends due messages again to owners who have not received them, although others have. */
   const redeliverDue = async () => {
     const due = undelivered.filter(({ dueAt: at }) => at <= clock.now());
     if (due.length === 0) return;
     undelivered = undelivered.filter((one) => !due.includes(one));
-    // Saved before, as below.
+    // Saved before sending, as in `deliverDue`.
     await save();
     for (const { userId, content, at, attempts } of due) {
       const { missed } = await send(() => content, userId);
@@ -367,7 +366,7 @@ export function createAlertQueue({
       if (all.due.length > 0) await save();
       return;
     }
-    // Saved as sent before it is sent: when the process dies between the two, the log has it, and the next start does not repeat it.
+    // Saved as sent before the message is sent: when the process dies in between, the log has the alerts, and the next start does not repeat them.
     if (taken.due.length > 0) await save();
     const { isDone, missed } = await send(() =>
       [...taken.told, ...taken.due.map(([, kind]) => wordsOf(kind, clock.now()))].map((part) => `⚠️ ${part}`).join('\n'),
@@ -466,14 +465,14 @@ export function createAlertQueue({
     async close() {
       closed = true;
       cancel();
-      // It is saved as sent already.
+      // Awaited, because the message is already saved as sent.
       await delivering;
       await saver.idle();
     },
   };
 }
 
-/** The stored state; nothing when it cannot be read. Never rejects. */
+/** The stored state; an empty one when it cannot be read. Never rejects. */
 export async function readKept(document: () => Document<Alerts>, log: Logger): Promise<Alerts> {
   try {
     return await document().get();
@@ -496,7 +495,7 @@ export function createSaver(write: () => Promise<unknown>, clock: Clock, log: Lo
         await write();
         isSaved = true;
       } catch (error) {
-        // Perhaps the disk is what the alert is about, and another attempt would raise it again. The hour still applies in this run.
+        // Not retried at once: the alert may be about the disk, and another failure would raise it again. The hourly limit still applies in this run.
         isDue = false;
         isSaved = false;
         notBefore = clock.now() + FIRST_RETRY_MS;
@@ -566,12 +565,12 @@ const wordingOf = (wording: Wording) => (typeof wording === 'string' ? wording :
 
 const worded = ({ text, remedy }: OwnerAlert): Words => ({ text: wordingOf(text), remedy: wordingOf(remedy) });
 
-/** In the current language. */
+/** The text about a kind of alerts in the current language. */
 function wordsOf({ waiting, more }: Kind, now: number): string {
   const lines = waiting.map((raised) => {
     const { at, count } = raised;
     const { text, remedy } = raised.translated[currentLocale()] ?? raised;
-    // Discord shows this in the reader's time zone.
+    // Discord shows this timestamp in the reader's time zone.
     const when = now - at > LATE_MS ? ` (<t:${Math.floor(at / 1000)}:f>)` : '';
     const again =
       count > 1 ? ` ${t('(and {count, plural, one {# more time} other {# more times}})', { count: count - 1 })}` : '';
