@@ -15,8 +15,8 @@ interface Place {
 /**
  * The place in the author's files that an error comes from, in two lines: the place, and the source line. Frames of the host, of Node and of packages are left
  * out; `undefined` when there are no others.
- * @param error an `Error`, or one as it was logged
- * @param folder the author's
+ * @param error an `Error`, or its form in a log entry
+ * @param folder the folder of the author's files
  */
 export function placeForAuthor(error: unknown, folder: string): string | undefined {
   const place = placeOf(error, folder);
@@ -33,7 +33,7 @@ export function rootMessage(error: unknown): string | undefined {
   return deeper ?? ('message' in error ? String(error.message) : undefined);
 }
 
-/** The place of the error or of one of its causes: the deepest cause is nearest to the fault. */
+/** The place of the deepest cause that has one: it is nearest to the fault. */
 function placeOf(error: unknown, folder: string): Place | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const deeper = 'cause' in error ? placeOf(error.cause, folder) : undefined;

@@ -135,7 +135,7 @@ export function createContext(owner: Owner, host: HostServices): ErasedContext {
 
 function after(owner: Owner, { boundary, clock }: HostServices, delayMs: number, task: () => unknown): Disposer {
   let cancel: () => void = () => undefined;
-  // The scope is checked first, here and below: a closed scope refuses, and then no timer may run.
+  // Comes first, here and below, since a closed scope throws: no timer must be set then.
   const dispose = owner.scope.add(`timer once in ${delayMs} ms`, () => cancel());
   cancel = clock.after(delayMs, () => {
     void dispose();
@@ -163,7 +163,7 @@ function every(owner: Owner, { boundary, clock }: HostServices, intervalMs: numb
   return dispose;
 }
 
-/** A service that a plugin injects; its tools are bound to the plugin. */
+/** The services that a plugin injects, with `Tools` bound to the plugin. */
 function bound<S extends Readonly<Record<string, unknown>>>(services: S, owner: Owner, tools: ToolService): S {
   const own = boundTools(owner, tools);
   return Object.freeze({
@@ -176,7 +176,7 @@ function bound<S extends Readonly<Record<string, unknown>>>(services: S, owner: 
   });
 }
 
-/** Variables for the host only. */
+/** Variables that no plugin gets. */
 const OF_HOST = ['DISCORD_TOKEN', 'CINNABAR_SECRET_KEY'];
 
 /**
@@ -190,7 +190,7 @@ export function readEnvironment(
   environment: ReturnType<HostServices['environment']>,
 ): Readonly<Record<string, unknown>> {
   if (plugin.env === undefined) return {};
-  // A loose schema is for variables whose names depend on the plugin's settings.
+  // With a loose schema, a plugin reads variables whose names depend on its settings.
   const loose = plugin.env.def.catchall !== undefined && !(plugin.env.def.catchall instanceof z.ZodNever);
   // A third-party plugin gets the variables that it declares; no plugin gets the bot's token, or the key of its secrets.
   const wanted = Object.keys(loose && isBundled ? environment : plugin.env.shape).filter(
@@ -207,7 +207,7 @@ export function readEnvironment(
 
 export type SetupNeeds = ReturnType<typeof createSetupNeeds>;
 
-/** The plugins' own checks whether they are configured. */
+/** Registers the plugins' checks of whether they are configured. */
 export function createSetupNeeds(log: Logger) {
   const checks = new Map<string, Set<SetupCheck>>();
   return {
@@ -233,7 +233,7 @@ export function createSetupNeeds(log: Logger) {
 
 export type Silences = ReturnType<typeof createSilences>;
 
-/** The plugins' reasons for messages that they did not answer. */
+/** Registers the plugins' functions that give reasons for messages without an answer. */
 export function createSilences(log: Logger) {
   const known = new Set<{ readonly owner: Owner; readonly reasons: SilenceReasons }>();
   return {
@@ -242,7 +242,7 @@ export function createSilences(log: Logger) {
       known.add(entry);
       return owner.scope.add('reasons of its silence', () => known.delete(entry));
     },
-    /** @param isOn whether a plugin is switched on where the message is */
+    /** The reasons of all plugins for one message. Never rejects. @param isOn whether a plugin is switched on where the message is */
     async of(message: Message, isOn: (id: string) => boolean): Promise<readonly string[]> {
       const found: string[] = [];
       for (const { owner, reasons } of known) {
@@ -260,7 +260,7 @@ export function createSilences(log: Logger) {
 
 export type Diagnoses = ReturnType<typeof createDiagnoses>;
 
-/** The plugins' own checks of the services that they need. */
+/** Registers the plugins' checks of the services that they need. */
 export function createDiagnoses(log: Logger) {
   const looks = new Map<string, Set<Diagnosis>>();
   return {
@@ -269,7 +269,7 @@ export function createDiagnoses(log: Logger) {
       looks.set(owner.id, own.add(look));
       return owner.scope.add('diagnosis', () => own.delete(look));
     },
-    /** A check that fails is a finding itself: the service that it asked would fail as well. */
+    /** Runs the checks of one plugin. A check that throws is a finding. Never rejects. */
     async of(id: string, about: DiagnosisSubject): Promise<readonly CheckResult[]> {
       const findings: CheckResult[] = [];
       for (const look of looks.get(id) ?? []) {

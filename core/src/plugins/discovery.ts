@@ -17,9 +17,9 @@ export interface DiscoveredPlugin {
   readonly entry: string;
   readonly version: string;
   readonly description: string;
-  /** `"cinnabar": { "guard": true }` in its package.json: a guard even before it is built for the first time. */
+  /** Whether its package.json has `"cinnabar": { "guard": true }`: the plugin is a guard even before it is built for the first time. */
   readonly guard: boolean;
-  /** The id of an installed plugin: it stays this plugin, whatever its manifest says later. */
+  /** The id under which the plugin was installed. A version with another id in its manifest is refused. */
   readonly pinnedId?: string;
 }
 
@@ -64,8 +64,8 @@ export function discoveryOf({
 }
 
 /**
- * Builds the search for plugins: bundled ones first, then configured folders, then packages, then those that were installed as plugins. It reads some hundred
- * small files synchronously: through Node's thread pool, each would cost several times as much processor time.
+ * Builds the search for plugins: bundled ones first, then configured folders, then packages, then those that were installed as plugins. The search reads some
+ * hundred small files synchronously: through Node's thread pool, each would cost several times as much processor time.
  */
 export function createDiscovery({ bundled, folders, packageRoots, installedIn }: DiscoveryOptions): Discover {
   return async () => {
@@ -111,7 +111,7 @@ function pluginsIn(folder: string, report: (error: CinnabarError) => void): read
   }
 }
 
-/** Recognised by the keyword, or, without a package.json, by an index file. */
+/** Whether a folder is a plugin's: its package.json has the keyword, or it has an index file and no package.json. */
 function isPlugin(folder: string): boolean {
   try {
     const file = readPackageFile(folder);
@@ -158,7 +158,7 @@ function unusable(place: string, error: unknown): CinnabarError {
 }
 
 const INDEX_FILES = ['index.ts', 'index.mts', 'index.js', 'index.mjs', 'index.cts', 'index.cjs'];
-/** `@cinnabar/plugin-party`, `cinnabar-plugin-weather`, `@someone/cinnabar-plugin-weather`: the id is what follows. */
+/** The part of a package's name before the plugin's id: `@cinnabar/plugin-party`, `cinnabar-plugin-weather`, `@someone/cinnabar-plugin-weather`. */
 export const PACKAGE_PREFIX = /^(@[^/]+\/)?(cinnabar-)?(plugin-|example-)?/;
 
 /**
@@ -224,7 +224,7 @@ const packageSchema = z.object({
 });
 type PackageFile = z.output<typeof packageSchema>;
 
-/** Files that were read already, with their state then: a plugin's is needed several times at a start, and again at each reload. */
+/** Files that were read before, with their state then: that of a plugin is needed several times at a start, and again at each reload. */
 const read = new Map<string, { readonly state: string; readonly file: PackageFile }>();
 
 /** More than the resolution of a file's times on any file system in use. */
@@ -246,12 +246,12 @@ function readPackageFile(folder: string): PackageFile | undefined {
     const [issue] = parsed.error.issues;
     throw new Error(`its package.json is not right: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
   }
-  // One that was written just now may be written again within the same tick of the file system's clock.
+  // Not cached when it was written just now: it may be written again within the same tick of the file system's clock.
   if (Date.now() - stats.mtimeMs > TICK_MS) read.set(path, { state, file: parsed.data });
   return parsed.data;
 }
 
-/** The same; also `undefined` when it cannot be used. */
+/** Like `readPackageFile`; also `undefined` when the file cannot be used. */
 function readableManifest(folder: string): PackageFile | undefined {
   try {
     return readPackageFile(folder);

@@ -3,6 +3,7 @@ import * as sdk from '@cinnabar/sdk';
 import { CinnabarError, type Plugin, SETTING_SCOPES, z } from '@cinnabar/sdk';
 import * as worker from '@cinnabar/sdk/worker';
 import { GatewayIntentBits, PermissionFlagsBits } from 'discord.js';
+// The parts of `semver` are imported separately: its index loads four times as much.
 import satisfies from 'semver/functions/satisfies.js';
 import valid from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
@@ -15,7 +16,7 @@ import type { DiscoveredPlugin } from './discovery.js';
 /** Turns a folder into a validated plugin definition. */
 export interface PluginLoader {
   /**
-   * Builds (or takes from the cache), evaluates and validates a plugin. Each call evaluates it again, unless `reuse` has a definition of it.
+   * Builds a plugin or reads it from the cache, evaluates and validates it. Each call evaluates it again, unless `reuse` returns a definition.
    * @param options.verify compares the content of every input with the cache, not only its time and size
    * @throws CINNABAR_PLUGIN_BUILD, CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_HOST_VERSION
    */
@@ -24,9 +25,9 @@ export interface PluginLoader {
 
 /** Bundles of plugins that were built and validated in advance, and have not changed since. */
 export interface BuiltPlugins {
-  /** By entry file. */
+  /** Path of the bundle by the plugin's entry file. */
   readonly files: ReadonlyMap<string, string>;
-  /** Removes a plugin that has changed. */
+  /** Called when a plugin has changed, so that its bundle is out of date. */
   readonly onChange: () => void;
 }
 
@@ -85,7 +86,7 @@ function definedIn(file: string, found: DiscoveredPlugin): Plugin {
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: found.path, detail });
 }
 
-/** The code cannot be compared: the source map in it contains paths relative to the cache file. */
+/** Whether two bundles have the same inputs and tools. Their code differs, since its source map contains paths relative to the cache file. */
 function isMadeOfTheSame(one: CachedBundle, other: CachedBundle): boolean {
   const madeOf = ({ madeBy, inputs }: CachedBundle) =>
     [madeBy, ...inputs.map(({ path, hash }) => `${hash} ${path}`).sort()].join('\n');
@@ -109,13 +110,11 @@ function run(file: string, { id, path, entry }: DiscoveredPlugin): unknown {
   }
 }
 
-/** The package that an import does not find; not for a missing file. */
+/** The package that an import does not find; `undefined` for a missing file. */
 function missingPackage(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) return undefined;
   return /^Cannot find module '((?:@[^/']+\/)?[^/.'@][^/']*)/.exec(error.message)?.[1];
 }
-
-// Separate imports: the package's index loads four times as much.
 
 const token = z.object({ kind: z.literal('token'), id: z.string().min(1) });
 const named = (names: object) => z.array(z.string().refine((name) => name in names, 'there is no such name'));
@@ -155,8 +154,8 @@ const pluginSchema = z.object({
 });
 
 /**
- * Checks what an author without type checks could get wrong.
- * @param place names the plugin in errors: its folder
+ * Checks the parts of a plugin that an author without type checks could get wrong.
+ * @param place the plugin's folder, for errors
  * @throws CINNABAR_PLUGIN_INVALID, CINNABAR_PLUGIN_HOST_VERSION
  */
 function validatePlugin(plugin: Plugin, place: string, hostVersion: string): void {
@@ -207,7 +206,7 @@ const core = createRequire(import.meta.url);
 const sharedModule: SharedModule = (specifier, resolve) => {
   if (specifier === '@cinnabar/sdk') return sdk;
   if (specifier === '@cinnabar/sdk/worker') return worker;
-  // `require` would load zod a second time, as CommonJS, with separate registries.
+  // `zod` is returned explicitly: `require` would load it a second time, as CommonJS, with separate registries.
   return specifier === 'zod' && resolve() === core.resolve('zod') ? zod : undefined;
 };
 
@@ -220,7 +219,7 @@ interface WrongDefault {
   readonly reason: string;
 }
 
-/** zod does not validate defaults: an invalid one would go unnoticed. */
+/** The defaults that their own schemas refuse, which zod does not check. */
 function wrongDefaults(schema: z.core.$ZodType | undefined, path: readonly string[] = []): readonly WrongDefault[] {
   if (schema instanceof z.ZodObject)
     return Object.entries(schema.shape).flatMap(([key, field]) => wrongDefaults(field, [...path, key]));
@@ -235,18 +234,18 @@ function wrongDefaults(schema: z.core.$ZodType | undefined, path: readonly strin
   return [];
 }
 
-/** The definitions that one host holds from a pool. */
+/** The definitions of a pool that one host uses. */
 export interface BorrowedDefinitions {
   readonly reuse: NonNullable<LoaderOptions['reuse']>;
-  /** The bundles of all definitions so far, so that a plugin's sources are looked at once in a process. */
+  /** The bundles of all definitions so far, so that a plugin's sources are checked once in a process. */
   readonly builtPlugins: BuiltPlugins;
   /** Called once the host has stopped. */
   giveBack(): void;
 }
 
 /**
- * Definitions of bundled plugins, by bundle, that the hosts of one process use one after another: evaluating them again takes a third of a start.
- * Two hosts never share one at the same time, and a reload evaluates a plugin again.
+ * A pool of definitions of bundled plugins, by bundle, which the hosts of one process use one after another: evaluating them again takes a third of a start.
+ * Two hosts never use a definition at the same time, and a reload evaluates a plugin again.
  */
 export function createDefinitionPool() {
   const unused = new Map<string, Plugin[]>();

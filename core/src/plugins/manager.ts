@@ -39,18 +39,18 @@ export interface PluginManager extends Plugins {
    * @throws CINNABAR_PLUGIN_UNKNOWN when `only` names an unknown plugin
    */
   boot(options?: { readonly only?: readonly string[] }): Promise<BootReport>;
-  /** Registers an in-memory plugin as if it had been found: `boot` or `load` starts it. Called again with the same id, it provides the version for `reload`. */
+  /** Registers an in-memory plugin, which `boot` or `load` starts. A second call with the same id sets the version for `reload`. */
   add(plugin: Plugin, from: { readonly path: string }): PluginInfo;
   /** Replaces an installed plugin by the version in another folder. @throws the errors of `reload`: the old version then continues */
   update(id: string, folder: string): Promise<void>;
-  /** Removes a plugin that is not loaded. @throws CINNABAR_PLUGIN_STATE for one that is */
+  /** Removes a plugin that is not loaded. @throws CINNABAR_PLUGIN_STATE for a loaded one */
   forget(id: string): Promise<void>;
   /**
    * Aborts the signal of every plugin, the last started first, so that running work ends while services are still available for its answers; no plugin starts
    * any more.
    */
   cancel(): void;
-  /** Stops every plugin permanently, the last started first. The host drains before that: this waits for no running work. */
+  /** Stops every plugin permanently, the last started first. Does not wait for running work, for which the host waits before. */
   stop(): Promise<void>;
   /** The environment variables that loaded plugins declare, whether or not they run. */
   environments(): readonly { readonly id: string; readonly env: EnvSchema }[];
@@ -58,19 +58,19 @@ export interface PluginManager extends Plugins {
   owners(): readonly Owner[];
   /** Whether the plugin can never be switched off. */
   isRequired(id: string): boolean;
-  /** Guards that are enabled in the guild (`null`: a direct message) but not running: while there is one, no tool may run. */
+  /** Guards that are enabled in the guild (`null`: a direct message) but not running. While there is one, no tool may run. */
   guards(guildId: string | null): readonly string[];
   /** Resolves when no lifecycle change is under way. */
   idle(): Promise<void>;
 }
 
 /**
- * Builds the plugin lifecycle. Changes run one at a time; others wait for their turn.
- * A plugin must not wait for a change in its own `setup`, which is a change itself.
+ * Builds the plugin lifecycle. Changes run one at a time. A plugin must not await a change in its `setup`, which runs within a change: it would wait for
+ * itself.
  */
 export function createPluginManager(options: PluginManagerOptions): PluginManager {
   const ending = new AbortController();
-  // Every plugin that loads adds a listener, all at once.
+  // Without a limit, since every plugin that is being loaded has a listener.
   setMaxListeners(0, ending.signal);
   const lifecycle = createLifecycle(options, ending.signal);
   const finder = createFinder(lifecycle, options.discover, options.loader);
@@ -170,7 +170,7 @@ interface PluginManagerOptions {
 }
 
 export interface PluginChange {
-  /** Ids of the plugins whose runs, and so commands, tools and intents, may differ now. */
+  /** Ids of the plugins that were started or stopped, or whose enabling changed, so that commands, tools and intents may differ. */
   readonly plugins: readonly string[];
   /** The guild where enabling changed; `null` when the change concerns every guild. */
   readonly guildId: string | null;
@@ -204,7 +204,7 @@ function createChangeQueue(
       if (plugins.length > 0) announce({ plugins, guildId: null });
     }
   };
-  // Bound, so that a change runs in the asynchronous context of its request, not of the change before.
+  // Bound, so that a change runs in the asynchronous context of its request, and not in that of the previous change.
   const enqueue = <T>(change: () => Promise<T>) => queue.add(AsyncResource.bind(() => announced(change)));
 
   return {
@@ -214,7 +214,7 @@ function createChangeQueue(
         if (!ended) return change();
         throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: 'host', state: t('stopping') });
       }),
-    /** Runs the last change. */
+    /** Runs the last change: later calls of `run` reject. */
     last: (change: () => Promise<void>): Promise<void> =>
       enqueue(() => {
         ended = true;
@@ -258,7 +258,7 @@ function createEnabling(
       if (!enabled && record !== undefined) assertNotRequired(record);
       await states.update(guildId, (draft) => ({ ...draft, plugins: { ...draft.plugins, [id]: enabled } }));
     },
-    /** Guards that are enabled but not running there. */
+    /** Guards that are enabled in the guild, but not running. */
     guardsDown: (guildId: string | null): readonly string[] =>
       guards
         .all()
@@ -275,7 +275,7 @@ function createGuardRegistry(store: GuardStore, log: Logger) {
   const known = new Map<string, KnownGuard>();
 
   return {
-    /** Reads the guards that earlier runs of the host knew. */
+    /** Reads the guards that earlier runs of the host have stored. */
     async open(): Promise<void> {
       try {
         for (const guard of await store.read()) known.set(guard.id, guard);
@@ -285,7 +285,7 @@ function createGuardRegistry(store: GuardStore, log: Logger) {
         });
       }
     },
-    /** Records what a plugin declares; written before it resolves. A failed write is logged. */
+    /** Records or removes a guard, as its manifest declares. Resolves when this is written; a failed write is logged. */
     async note({ id, guard = false, enabledByDefault = true }: Manifest): Promise<void> {
       const before = known.get(id);
       if (guard ? before?.enabledByDefault === enabledByDefault : before === undefined) return;

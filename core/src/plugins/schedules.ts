@@ -9,18 +9,18 @@ interface ScheduleHost {
   readonly events: Events;
   readonly client: Client;
   readonly partition: Partition;
-  /** Loads the state of the guild first when it is not known yet. */
+  /** Whether a plugin is enabled in a guild, whose state is loaded first if necessary. */
   readonly enabledIn: (guildId: string, plugin: Plugin) => Promise<boolean>;
 }
 
-/** The longest wait before the time is read again: the machine may have slept, or its clock may have been set. */
+/** The longest wait until the clock is read again, since the machine may have slept, or its clock may have been set. */
 const LONGEST_WAIT_MS = 60_000;
 /** Maximum number of documents that run concurrently: after a downtime many are due at once. */
 const SIDE_BY_SIDE = 4;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 
-/** Documents of a collection that fall due: see `Registrar.schedule`. Their times are held in memory, one number for each. */
+/** Runs documents of a collection when they are due: see `Registrar.schedule`. Keeps one number for each document in memory. */
 export function openSchedule<T>(
   owner: Owner,
   { boundary, clock, events, client, partition, enabledIn }: ScheduleHost,
@@ -54,7 +54,7 @@ export function openSchedule<T>(
   }
 
   function plan(key: string, value: T | undefined): void {
-    // When all hosts list a collection, each host runs the documents of its own servers; otherwise those that it lists.
+    // With `guildOf`, all hosts list the collection, and each runs the documents of its own servers. Otherwise a host runs all documents that it lists.
     const isOwn = value !== undefined && (guildOf === undefined || partition.owns(guildOf(value)));
     const due = isOwn ? dueAt(value) : undefined;
     if (due === undefined) lookAt.delete(key);
@@ -87,7 +87,7 @@ export function openSchedule<T>(
         work();
       });
     }
-    // Due documents that wait for a slot start when a running one ends.
+    // Sets the timer for documents that are not due yet. Those that are due start when a running one ends.
     let next = Number.POSITIVE_INFINITY;
     for (const at of lookAt.values()) if (at > now && at < next) next = at;
     if (next < Number.POSITIVE_INFINITY) cancelTimer = clock.after(Math.min(next - now, LONGEST_WAIT_MS), work);
@@ -110,7 +110,7 @@ export function openSchedule<T>(
         return;
       }
       const attempt = (attempts.get(key) ?? 0) + 1;
-      // Saving within `run` schedules again: the outcome is decided below, from the document after the run.
+      // A change of the document within `run` also sets its time; the final time is set below, after the run.
       lookAt.set(key, now + LONGEST_WAIT_MS);
       let isDone = false;
       await boundary.run(owner, guildId, 'what was planned', async () => {

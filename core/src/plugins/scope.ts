@@ -21,7 +21,7 @@ interface Effect {
 export function createScope({ plugin, clock }: { readonly plugin: string; readonly clock: Clock }): Scope {
   const live = new Set<Effect>();
   const abort = new AbortController();
-  // All running work of a plugin listens to it and removes its listener afterwards: any number of listeners is normal.
+  // Without a limit, since all running work of a plugin has a listener until it ends.
   setMaxListeners(0, abort.signal);
   const errors: Error[] = [];
   let closing: Promise<readonly Error[]> | undefined;
@@ -47,7 +47,7 @@ export function createScope({ plugin, clock }: { readonly plugin: string; readon
   const dispose = (effect: Effect): Promise<void> => {
     if (effect.disposal === undefined) {
       effect.disposal = run(effect);
-      // Most callers do not await an early disposal: its failure must not end the process.
+      // Most callers do not await an early disposal, and an unhandled rejection would end the process.
       effect.disposal.catch(() => undefined);
     }
     return effect.disposal;

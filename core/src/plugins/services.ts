@@ -4,20 +4,20 @@ import type { ServiceRegistry } from '../contracts.js';
 
 /** `ServiceRegistry`, and the functions that the lifecycle needs. */
 export interface PluginServices extends ServiceRegistry {
-  /** Differs for each `provide`: identifies the injected service. `undefined` when there is none. */
+  /** The number of the `provide` call of the present service, which identifies the service; `undefined` when there is none. */
   provision(tokenId: string): number | undefined;
-  /** Id of the plugin that provides it; `undefined` for the host's services and when there is none. */
+  /** Id of the plugin that provides the service; `undefined` for the host's services and when there is none. */
   providerOf(tokenId: string): string | undefined;
-  /** Whether the host itself provides it. */
+  /** Whether the host provides the service. */
   ofHost(tokenId: string): boolean;
   /** Sets the observer of changes. */
   observe(observer: ServiceObserver): void;
 }
 
 export interface ServiceObserver {
-  /** A service is about to be removed: its dependents stop, then `remove` removes it. */
+  /** Called before a service is removed: stops its dependents, then calls `remove`. */
   withdraw(tokenId: string, remove: () => void): Promise<void>;
-  /** A service was added. */
+  /** Called after a service was added. */
   offered(): void;
 }
 
@@ -27,7 +27,7 @@ interface Provided {
   readonly provision: number;
 }
 
-/** The provision of every host service; they never change. */
+/** The provision of every host service, since these never change. */
 const OF_HOST = 0;
 
 /**

@@ -4,9 +4,9 @@ import type { LifecycleContext } from './lifecycle/records.js';
 /** The properties of a plugin that determine the start order; tokens by id. */
 export interface Dependent {
   readonly id: string;
-  /** Tokens that it cannot start without. */
+  /** Tokens whose services the plugin requires. */
   readonly needs: readonly string[];
-  /** Tokens that it uses when they are available. */
+  /** Tokens of optional services. */
   readonly likes: readonly string[];
   readonly provides: readonly string[];
 }
@@ -27,7 +27,7 @@ interface StartOrder {
 }
 
 /**
- * Orders plugins by what they inject and provide; otherwise their order is kept.
+ * Orders plugins by the tokens that they inject and provide; otherwise their order is kept.
  * @param hostTokens tokens that the host provides
  */
 export function orderPlugins(plugins: readonly Dependent[], hostTokens: (token: string) => boolean): StartOrder {
@@ -120,7 +120,7 @@ function inDepth(plugins: readonly Dependent[], before: Edges): readonly string[
 }
 
 /**
- * The order of the loaded plugins; failed ones are ignored.
+ * The start order of the loaded plugins, without failed ones.
  * @param change a plugin to treat as replaced by another version, or as removed
  */
 export function arrangement(

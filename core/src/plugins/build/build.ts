@@ -16,16 +16,15 @@ export interface BuildOptions {
   readonly verify: boolean;
 }
 
-/** Version of the bundle's format: raised when `bundle` changes its output. */
+/** Version of the bundle's format. To be raised when `bundle` changes its output. */
 const FORM = 5;
-/** Where the build of the source tree has put those of the plugins that come with the host. */
+/** Folders with the bundles of bundled plugins that the build of the source tree has made. */
 const BUILT = IS_SOURCE_TREE ? [builtPluginsIn(BUNDLE_DIR)] : [];
 /** Files that are not in the bundle, but affect it. */
 const DECISIVE = ['package.json', 'tsconfig.json'];
 
 /**
- * Makes sure that a cache file of the plugin is there and up to date, and returns its path.
- * The bundler is loaded only when there is something to build.
+ * Returns the path of an up-to-date cache file of the plugin, which is built first if necessary. Loads the bundler only then.
  * @throws CINNABAR_PLUGIN_BUILD
  */
 export async function build(
@@ -40,10 +39,10 @@ export async function build(
     if (cached !== undefined && (await holds(cached, madeBy, options.verify))) return kept;
   }
 
-  // Recorded before the build: a change during it is then detected.
+  // Recorded before the build, so that a change during the build is detected later.
   const decisive = await Promise.all(DECISIVE.map((name) => fingerprint(join(found.path, name))));
   const { code, inputs } = await bundle({ plugin: found.id, folder: found.path, entry: found.entry, outfile: file });
-  // The running version may have to continue, if the new one does not start.
+  // The running version, which continues if the new one does not start, needs its source map for stack traces.
   keepSourceMap(file);
   await writeCacheFile(file, { code, madeBy, inputs: [...inputs, ...decisive] });
   return file;
@@ -55,7 +54,7 @@ async function holds(cached: CachedBundle, madeBy: string, verify: boolean): Pro
   return unchanged.every(Boolean);
 }
 
-/** From its package.json: loading the bundler would cost more than the rest of a start. */
+/** Read from the bundler's package.json: loading the bundler would cost more than the rest of a start. */
 function bundlerVersion(): string {
   const manifest: unknown = createRequire(import.meta.url)('esbuild/package.json');
   return z.object({ version: z.string() }).parse(manifest).version;
@@ -75,7 +74,7 @@ const trailerSchema = z.object({
   inputs: z.array(z.object({ path: z.string(), size: z.number(), mtimeMs: z.number(), hash: z.string() })),
 });
 
-/** The metadata follow the code, on a separate line: so no line of the source map moves. */
+/** Begins the metadata, which follow the code on a separate line, so that the lines of the source map are still right. */
 const TRAILER = '\n//cinnabar-cache ';
 
 /** Reads a cache file; `undefined` when there is none, or when it is damaged in any way. */
@@ -99,13 +98,13 @@ async function writeCacheFile(file: string, { code, madeBy, inputs }: CachedBund
   await removeUnfinished(file);
 }
 
-/** No write takes this long: older files were left by a process that died. */
+/** Temporary files that are older than this were left by a process that died: no write takes this long. */
 const UNFINISHED_MS = 60 * 60_000;
 
 async function removeUnfinished(file: string): Promise<void> {
   const folder = dirname(file);
   const names = (await readdir(folder)).filter((name) => name.startsWith(`${basename(file)}.`));
-  // Another process may move its file into place meanwhile.
+  // A file may be gone: another process renames its file when it is complete.
   const ages = await Promise.all(names.map((name) => ageOf(join(folder, name)).catch(() => 0)));
   await removeFiles(
     folder,
@@ -133,10 +132,10 @@ interface Bundle {
   readonly inputs: readonly Fingerprint[];
 }
 
-/** The parameters of the bundle's function; the three after `exports` stand for the `import.meta` properties of the sources, and the timers for Node's. */
+/** The parameters of the bundle's function. The three after `exports` replace the `import.meta` properties of the sources, the timers those of Node. */
 const PARAMETERS = `require, module, exports, __filename, __dirname, __cinnabar_url, ${TIMER_NAMES.join(', ')}`;
 
-/** `globalThis.setTimeout` is replaced by the plugin's timer, too. */
+/** Replacements for timers that are used as properties, such as `globalThis.setTimeout`. */
 const TIMERS = Object.fromEntries(
   ['globalThis', 'global'].flatMap((object) => TIMER_NAMES.map((name) => [`${object}.${name}`, name])),
 );
@@ -144,8 +143,8 @@ const TIMERS = Object.fromEntries(
 let inFlight = 0;
 
 /**
- * Bundles a plugin's own files into one. Packages are not included: the plugin resolves them.
- * The bundler is a child process: one serves all current builds, and it ends with the last of them.
+ * Bundles a plugin's own files into one, without packages, which are resolved at run time. The bundler is a child process that serves all current builds, and
+ * ends with the last of them.
  * @throws CINNABAR_PLUGIN_BUILD with file, line and column
  */
 async function bundle({ plugin, folder, entry, outfile }: BundleRequest): Promise<Bundle> {
@@ -163,7 +162,7 @@ async function bundle({ plugin, folder, entry, outfile }: BundleRequest): Promis
       platform: 'node',
       target: `node${process.versions.node}`,
       packages: 'external',
-      // A native import() would resolve from the cache folder, and never free what it loads.
+      // A native import() would resolve from the cache folder, and keep each loaded module in memory forever.
       supported: { 'dynamic-import': false },
       define: {
         ...TIMERS,
@@ -174,7 +173,7 @@ async function bundle({ plugin, folder, entry, outfile }: BundleRequest): Promis
       // The inner function may declare names that are also names of parameters.
       banner: { js: `(function (${PARAMETERS}) { (function () { 'use strict';` },
       footer: { js: '}).call(undefined); })' },
-      // V8 keeps the text of each bundle in memory. Names stay as they are in the source.
+      // V8 keeps the text of each bundle in memory. Only white space is removed, so that stack traces show the names of the source.
       minifyWhitespace: true,
       sourcemap: 'inline',
       sourcesContent: false,
@@ -244,7 +243,7 @@ async function readWithFingerprint(path: string): Promise<Fingerprint & { readon
   return { path, size: content.byteLength, mtimeMs, hash: sha256(content), content };
 }
 
-/** The fingerprint of a file that need not be there. */
+/** The fingerprint of a file that may not exist. */
 async function fingerprint(path: string): Promise<Fingerprint> {
   try {
     const { content: _, ...found } = await readWithFingerprint(path);
@@ -255,8 +254,8 @@ async function fingerprint(path: string): Promise<Fingerprint> {
 }
 
 /**
- * Whether a file still has the content that it had.
- * @param verify reads it even when its time and size are the same
+ * Whether a file has the same content as before.
+ * @param verify reads the file even when its time and size are the same
  */
 async function isUnchanged(known: Fingerprint, verify: boolean): Promise<boolean> {
   if (!verify) {
@@ -270,10 +269,11 @@ const HELPER = 'var __toESM=';
 const ESBUILD = /isNodeMode\|\|!(\w+)\|\|!\1\.__esModule\?/;
 
 /**
- * Makes `import x from 'package'` mean the package's default export when `require` answers with an ES module.
+ * Makes `import x from 'package'` import the package's default export when `require` returns an ES module.
  *
- * The bundler's helper was made for a `require` that only ever returns CommonJS exports: for sources of type "module" it takes the whole result as the default
- * import. Node's `require` returns the namespace of an ES module, whose `default` is meant. The change is as long as what it replaces, so that source maps hold.
+ * The bundler's helper was made for a `require` that only returns CommonJS exports: for sources of type "module" it uses the whole result as the default
+ * import. Node's `require` returns the namespace of an ES module, whose `default` is the default import. The replacement has the length of the replaced code,
+ * so that the columns of source maps are still right.
  */
 function respectModuleNamespaces(code: string): string {
   if (!code.includes(HELPER)) return code;

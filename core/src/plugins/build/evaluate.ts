@@ -10,14 +10,14 @@ import { createPluginTimers, type PluginTimers, TIMER_NAMES, type TimerFunctions
 
 const timersByDefinition = new WeakMap<object, PluginTimers>();
 
-/** The timers that a plugin's own code has set; `undefined` for a definition that was not made from a bundle. */
+/** The timers that the code of a plugin has set; `undefined` for a definition that was not made from a bundle. */
 export function timersOf(definition: object): PluginTimers | undefined {
   return timersByDefinition.get(definition);
 }
 
 /**
- * Runs a bundle and returns its exports. It is a script and not a Node module: Node keeps every module that it loads, while a version of a plugin can be
- * collected as soon as nothing uses it.
+ * Runs a bundle and returns its exports. The bundle is a script and not a Node module: Node keeps every loaded module in memory, while an old version of a
+ * plugin must be garbage-collected.
  * @param file the cache file
  * @param entry the plugin's entry file: its packages are resolved from there
  */
@@ -43,7 +43,10 @@ const SOURCE_MAP = '\n//# sourceMappingURL=';
 
 /** The executed part of a cache file. */
 interface BundleScript {
-  /** Without its source map, which would stay in memory with it. The bundler keeps characters beyond ASCII in regular expressions and raw templates. */
+  /**
+   * The code without its source map, which would stay in memory with it. Bytes, since it may have characters beyond ASCII in regular expressions and raw
+   * templates.
+   */
   readonly code: Buffer;
   /** The text after the code, as long as the file is unchanged. */
   readRest(): string;
@@ -69,23 +72,23 @@ function readBundle(file: string): BundleScript {
 interface PluginRequire {
   (specifier: string): unknown;
   resolve(specifier: string): string;
-  /** For the bundle's own helper, see `respectModuleNamespaces`: whether a module's exports are its default import as a whole. */
+  /** Whether the whole exports of a module are its default import. Called by the bundler's helper: see `respectModuleNamespaces`. */
   isWhole(isNodeMode: unknown, exports: unknown): boolean;
 }
 
-/** The SDK's dependencies, so that a folder without node_modules can import them. */
+/** Dependencies of the SDK that a plugin can import without having them in its own node_modules. */
 const LENT = /^(discord\.js|zod)(\/|$)/;
 
 const TIMERS_MODULE = /^(?:node:)?timers$/;
 
-/** A module that the host has loaded already and shares with its plugins; `undefined` for any other file. */
+/** Returns a module that the host has loaded and shares with its plugins; `undefined` for any other. */
 export type SharedModule = (specifier: string, resolve: () => string) => unknown;
 
 /**
- * Builds the `require` of one plugin: modules that `shared` knows come from the host, all others are resolved from the plugin's folder, so that each plugin has
- * its own versions of its dependencies.
+ * Builds the `require` of one plugin: modules that `shared` returns come from the host, all others are resolved from the plugin's folder, so that each plugin
+ * has its own versions of its dependencies.
  * @param entry the plugin's entry file
- * @param timers its replacement for `node:timers`
+ * @param timers the replacement for `node:timers`
  */
 function createPluginRequire(entry: string, shared: SharedModule, timers: TimerFunctions): PluginRequire {
   const own = createRequire(entry);
@@ -113,7 +116,7 @@ function isWhole(isNodeMode: unknown, exports: unknown): boolean {
   return exports == null || !Reflect.get(Object(exports), '__esModule');
 }
 
-/** The file of a package, which has to be JavaScript: the plugin's own files are compiled, and Node compiles no files below `node_modules`. */
+/** Checks that the file of a package is JavaScript: Node compiles no TypeScript below `node_modules`. @throws Error otherwise */
 function compiled(specifier: string, file: string): string {
   if (!/\.[cm]?tsx?$/.test(file)) return file;
   throw new Error(
@@ -165,7 +168,7 @@ export function exportedFiles(manifest: Manifest, path: string): readonly string
   }
 }
 
-/** Without zod: a worker thread starts in half of the time. */
+/** Checked without zod, so that a worker thread starts in half of the time. */
 function isManifest(value: unknown): value is Manifest {
   return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
 }

@@ -4,7 +4,7 @@ type Task = (...args: unknown[]) => unknown;
 type Kind = 'setTimeout' | 'setInterval' | 'setImmediate';
 type Timer = NodeJS.Timeout | NodeJS.Immediate;
 
-/** The replacements of Node's global timers that a bundle gets. */
+/** The replacements of Node's global timers in a bundle. */
 export interface TimerFunctions {
   readonly setTimeout: (task: Task, ms?: number, ...args: unknown[]) => NodeJS.Timeout;
   readonly setInterval: (task: Task, ms?: number, ...args: unknown[]) => NodeJS.Timeout;
@@ -17,9 +17,9 @@ export interface TimerFunctions {
 /** The timers that the code of one evaluated plugin has set without the scope's `every` and `after`. */
 export interface PluginTimers {
   readonly functions: TimerFunctions;
-  /** Called when a run of the plugin begins: timers may be set. They may also be set before the first run. */
+  /** Called when a run of the plugin begins: allows timers again after `close`. They are also allowed before the first run. */
   open(): void;
-  /** Clears the remaining timers; none can be set until the next run. Returns those that were left, for people: `setInterval 1000 ms, src/index.ts:7:3`. */
+  /** Clears the remaining timers, and new ones until the next run. Returns the remaining ones, for people: `setInterval 1000 ms, src/index.ts:7:3`. */
   close(): readonly string[];
 }
 
@@ -39,7 +39,7 @@ export const TIMER_NAMES = [
   'clearImmediate',
 ] as const satisfies readonly (keyof TimerFunctions)[];
 
-/** Makes the timers of one plugin. Its `functions` behave like Node's. */
+/** Makes the timers of one plugin. The `functions` behave like those of Node. */
 export function createPluginTimers(): PluginTimers {
   const live = new Map<Timer, Live>();
   let closed = false;
@@ -55,7 +55,7 @@ export function createPluginTimers(): PluginTimers {
     else clearImmediate(timer);
   };
   const clearAny = (given: unknown) => {
-    // Node accepts the number of a timer, too.
+    // Node also accepts a timer's number.
     const found = [...live.keys()].find(
       (timer) => timer === given || ('refresh' in timer && Number(timer) === Number(given)),
     );
@@ -108,7 +108,7 @@ function named(kind: Kind, ms = 0): string {
   return `${kind} ${ms} ms`;
 }
 
-/** Like Node's, for `promisify`. */
+/** Adds the variant for `promisify`, as Node's timers have it. */
 function withPromise<F extends object>(plain: F, promised: object): F {
   Object.defineProperty(plain, promisify.custom, { value: promised });
   return plain;

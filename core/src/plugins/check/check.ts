@@ -13,17 +13,17 @@ import type { TrialResult, TrialTask } from './trial.js';
 import type { TrialMessage } from './trial-process.js';
 
 interface CheckOptions {
-  /** How often it is reloaded to detect leaks; 0: not at all. */
+  /** The number of reloads to detect leaks; 0: none. */
   readonly reloads: number;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folders of other plugins that are loaded for the trial: those whose services it injects. */
+  /** Folders of other plugins that are loaded for the trial, because the plugin injects their services. */
   readonly beside?: readonly string[];
   /** Called with the progress. */
   readonly onStep: (step: string) => void;
 }
 
 export interface CheckReport {
-  /** Of its package; `undefined` when it is not a plugin. */
+  /** The plugin's id from its package; `undefined` when the folder is not a plugin's. */
   readonly id: string | undefined;
   readonly version: string | undefined;
   readonly findings: readonly Finding[];
@@ -80,13 +80,13 @@ export async function assertStarts(folder: string, options: Pick<TrialTask, 'bui
 }
 
 function reportOf(id: string | undefined, version: string | undefined, findings: readonly Finding[]): CheckReport {
-  // Errors come first.
+  // `error` sorts before `warning`.
   const sorted = findings.toSorted((one, other) => one.level.localeCompare(other.level));
   const errors = findings.filter(({ level }) => level === 'error').length;
   return { id, version, findings: sorted, errors, warnings: findings.length - errors };
 }
 
-/** Kept in the project's cache folder, so that the next check is faster. */
+/** The folder for bundles: a cache of the project if possible, so that the next check is faster; otherwise a temporary folder. */
 async function cacheOf(folder: string) {
   const kept = process.env.BUILD_CACHE_PATH;
   if (kept !== undefined) return { path: kept, remove: async () => undefined };

@@ -30,7 +30,7 @@ const NAME = /^(?:@[^/]+\/)?(?:cinnabar-plugin-[a-z][a-z0-9-]*|(?:plugin|example
 
 interface Checked {
   readonly findings: readonly Sought[];
-  /** `undefined` when there is nothing that could be checked further. */
+  /** `undefined` when the folder cannot be checked further. */
   readonly found: DiscoveredPlugin | undefined;
   readonly file: PluginPackage;
 }
@@ -96,7 +96,7 @@ function fields({ name, license, keywords, scripts, private: isPrivate }: Plugin
 }
 
 function sdkFindings({ name = '', dependencies, peerDependencies }: PluginPackage, at: At): Sought[] {
-  // The host's packages are released together with it.
+  // Not checked: the host's packages have its version.
   if (name.startsWith('@cinnabar/')) return [];
   const range = peerDependencies[SDK];
   const line = `"peerDependencies": { "${SDK}": "^${HOST_VERSION}" }`;

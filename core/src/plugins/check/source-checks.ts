@@ -74,7 +74,7 @@ interface Built {
   readonly imports: ReadonlySet<string>;
 }
 
-/** The bundler resolves names: a `setTimeout` that the file declares is not Node's. */
+/** Bundles the files to find timers and imports, since the bundler resolves names: a `setTimeout` that the file declares is not Node's. */
 async function build(folder: string, paths: readonly string[]): Promise<Built> {
   const esbuild = await import('esbuild');
   const imports = new Set<string>();
@@ -119,7 +119,7 @@ async function moduleFindings(
       const lines = (await readFile(importer, 'utf8')).split('\n');
       const line = lines.findIndex((text) => text.includes(`'${module}'`) || text.includes(`"${module}"`)) + 1;
       const place = { file: relative(folder, importer), ...(line === 0 ? {} : { line }) };
-      // An awaited timer ends by itself, though possibly after the plugin.
+      // Only a warning: an awaited timer ends by itself, though possibly after the plugin.
       if (module.endsWith('promises'))
         return better(
           'bare-timer',
@@ -135,7 +135,7 @@ async function moduleFindings(
   );
 }
 
-/** Each file stays a separate entry point: its imports are recorded and not bundled. */
+/** Keeps each file a separate entry point: records its imports, and does not bundle them. */
 const eachByItself = (note: (module: string, importer: string) => void): BundlerPlugin => ({
   name: 'each-by-itself',
   setup: ({ onResolve }) =>
@@ -188,7 +188,7 @@ function packageFindings(folder: string, imports: ReadonlySet<string>, file: Plu
   ];
 }
 
-/** Without that intent, Discord leaves the text out of messages. */
+/** Findings about reading `content` without the intent MessageContent, without which Discord leaves the text out of messages. */
 function contentFindings(files: readonly Source[]): readonly Sought[] {
   if (files.some(({ text }) => text.includes('MessageContent'))) return [];
   return files.flatMap(({ file, text }) => {

@@ -24,7 +24,7 @@ interface TrialHostOptions {
   /** A folder with a package.json whose dependencies may be plugins. */
   readonly root: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Ids: nothing else is started. */
+  /** Ids of plugins: no others are started. */
   readonly only?: readonly string[];
   /** Values for plugins' global settings. */
   readonly presets?: HostConfig['presets'];
@@ -34,7 +34,7 @@ interface TrialHostOptions {
   readonly builtPlugins?: BuiltPlugins;
   /** See `LoaderOptions.reuse`. */
   readonly reusePlugin?: LoaderOptions['reuse'];
-  /** By default a clock that does not advance: nothing happens by itself. */
+  /** By default a clock that does not advance, so that no timer fires. */
   readonly clock?: Clock;
 }
 
@@ -91,7 +91,7 @@ export async function startTrialHost(options: TrialHostOptions): Promise<TrialHo
   }
 }
 
-/** Tracks every version of every plugin that has run, without keeping it in memory. */
+/** Records every version of every plugin that has run, without keeping it in memory. */
 export interface Versions {
   /** Records the versions that run now. */
   note(owners: readonly Owner[]): void;
@@ -99,7 +99,7 @@ export interface Versions {
   readonly seen: number;
   /**
    * Number of versions that are still in memory, by plugin.
-   * @param expected how many versions of a plugin should be: garbage is collected until no plugin has more, but at most `COLLECTIONS` times
+   * @param expected the number of versions that a plugin should have: garbage is collected until no plugin has more, at most `COLLECTIONS` times
    */
   alive(expected: number): Promise<ReadonlyMap<string, number>>;
 }

@@ -19,5 +19,5 @@ process.once('message', async (task: TrialTask) => {
     end({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
 });
-// The timers of the host do not keep the process alive.
+// Keeps the process alive, which the timers of the host do not.
 setInterval(() => undefined, 2 ** 30);

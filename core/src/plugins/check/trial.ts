@@ -29,7 +29,7 @@ import { createVersions, startTrialHost, type TrialHost, type Versions } from '.
 export interface TrialTask {
   readonly found: DiscoveredPlugin;
   readonly buildCacheDir: string;
-  /** How often it is reloaded to see whether old versions stay in memory; 0: not at all. */
+  /** The number of reloads to see whether old versions stay in memory; 0: none. */
   readonly reloads: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Folders of other plugins that are loaded, too. */
@@ -165,14 +165,14 @@ async function tryRunning(
     await host.plugins.load(found.path);
   } catch (error) {
     const text = sentence(error);
-    // Configuration that is required at run time does not exist on every machine.
+    // Only a warning: variables that a plugin requires are not set on every machine.
     const finding = /environment variable/.test(text)
       ? better('not-tried', `it was not tried, since ${text}: set it for this command, too`)
       : wrong('start', text);
     return { findings: [finding], declared: [] };
   }
   const info = host.plugins.list().find((one) => one.id === id);
-  // The owner itself is not kept: it would keep the first version in memory.
+  // `registrations` returns copies: a reference to the owner would keep the first version in memory.
   const registered = await registrations(trial, id);
   if (registered === undefined) {
     const text = `it was not tried, since it waits: ${info?.problem ?? 'something that it needs is missing'}. Where another plugin provides that, name its folder: --with FOLDER`;
@@ -185,7 +185,7 @@ async function tryRunning(
       leftovers.map((what) =>
         wrong('bare-timer', `${what}, was left behind: use \`after\` and \`every\` of the setup context`),
       ),
-    // A plugin that is required for administration.
+    // Rejects for a plugin that is required for administration.
     () => [],
   );
   const listeners = [...listenersOf(host)]
@@ -200,7 +200,7 @@ async function tryRunning(
   };
 }
 
-/** The plugin under trial is built from its current source. */
+/** The bundles that were built in advance, without that of the plugin under trial, which is built from its current source. */
 const without = ({ files, onChange }: BuiltPlugins, { entry }: DiscoveredPlugin): BuiltPlugins => ({
   files: new Map([...files].filter(([one]) => one !== entry)),
   onChange,
@@ -359,7 +359,7 @@ async function leakFindings(
   return [...changed, ...(await leaked(versions, id, reloads))];
 }
 
-/** Not by an option of the process: V8 would refuse the compiled code that was kept of a process without it. */
+/** Makes V8's `gc` available. Not by an option of the process, with which V8 would refuse the code cache of a process without it. */
 function garbageCollection(): () => void {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc');
@@ -376,12 +376,13 @@ async function leaked(versions: Versions, id: string, reloads: number): Promise<
   ];
 }
 
-/** Names of fields that contain ids of what is in a guild. */
+/** Names of fields that contain ids of guilds, or of objects in a guild. */
 const IN_GUILDS = /(?:guild|server|channel|thread|role|message)_?ids?$/i;
 
 /**
- * A field that names something in a guild, in documents that do not say which guild they belong to: in a cluster all of them belong to the process of what is in
- * no guild. `undefined` where the scope, a `guildId` or `actor`, or `shared` says whose they are.
+ * The field with an id of an object in a guild, in documents that do not name their guild: in a cluster, all of them belong to the process of data without a
+ * guild.
+ * `undefined` when the scope, a `guildId` or `actor`, or `shared` determines their guild.
  */
 function fieldOfUnnamedGuild({ scope, schema, shared }: CollectionDefinition): string | undefined {
   if (shared !== undefined || (scope !== 'global' && scope !== 'user' && scope !== 'message')) return undefined;

@@ -14,7 +14,7 @@ export interface EvaluationCase {
 }
 
 interface CaseOptions {
-  /** How many tools of other plugins are offered beside those of the plugin. */
+  /** The number of tools of other plugins that are offered in addition to those of the plugin. */
   readonly distractors: number;
   /** The same seed gives the same cases. */
   readonly seed: number;
@@ -38,7 +38,7 @@ interface OwnEvaluations {
   readonly evaluations: readonly Evaluation[];
 }
 
-/** Small talk in any server that needs no tool: each plugin is offered with some of it. */
+/** Small talk that needs no tool in any server. Some of it is sent with the tools of each plugin. */
 const SMALL_TALK = [
   'Good morning, everybody!',
   'I am so tired today.',
@@ -135,7 +135,7 @@ const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecor
 
 const DURATIONS = ['10 minutes', '2 hours', '3 days', '90s'] as const;
 
-/** By the examples of its schema, then its type, then its name. */
+/** Chooses the text for a slot by the examples of its schema, otherwise by its type, otherwise by its name. */
 function fillingOf(slot: string, schema: Readonly<Record<string, unknown>>, scenery: Scenery, key: string): Filling {
   const { type, enum: values, examples, items, maxLength } = schema;
   const choices = Array.isArray(examples) ? examples : Array.isArray(values) ? values : undefined;
@@ -161,7 +161,7 @@ function fillingOf(slot: string, schema: Readonly<Record<string, unknown>>, scen
     const said = chosenOf(DURATIONS, key);
     return { said, expected: said };
   }
-  // A time can be written in many ways.
+  // The argument is not compared, since a time can be written in many ways.
   if (/^(?:when|at|date|until|due)$/i.test(slot)) return { said: 'tomorrow at 18:00', expected: undefined };
   const word = chosenOf(WORDS, key).slice(0, typeof maxLength === 'number' ? maxLength : undefined);
   return { said: word, expected: word };
@@ -174,7 +174,7 @@ const IDS: readonly (readonly [pattern: RegExp, id: keyof Scenery, sign: string]
   [/role/i, 'roleId', '@&'],
 ];
 
-/** Objects of Discord: by id when the slot is for ids, otherwise by name. */
+/** The text for a slot with an object of Discord: an id when the slot is for ids, otherwise a name. */
 function namedText(slot: string, scenery: Scenery): Filling | undefined {
   if (/emoji/i.test(slot)) return { said: '👍', expected: '👍' };
   if (/Ids?$/.test(slot)) {
@@ -185,7 +185,7 @@ function namedText(slot: string, scenery: Scenery): Filling | undefined {
   return /^channels?$/i.test(slot) ? { said: '#general', expected: 'general' } : undefined;
 }
 
-/** The range of numbers that people use. */
+/** Numbers for slots go up to this one, as in ordinary requests. */
 const SPOKEN = 20;
 
 function amountOf({ minimum, maximum, multipleOf }: Readonly<Record<string, unknown>>, key: string): number {

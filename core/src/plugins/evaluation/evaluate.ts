@@ -16,11 +16,11 @@ export interface Answer {
   readonly asked: EvaluationCase;
   /** The calls that it made; none is executed. */
   readonly calls: readonly { readonly name: string; readonly input: unknown }[];
-  /** Why it did not answer; this does not count as the model's mistake. */
+  /** The reason of a missing answer, which does not count as the model's mistake. */
   readonly failure?: string;
-  /** It called exactly the expected tool, or none when none is expected. */
+  /** Whether it called exactly the expected tool, or none when none is expected. */
   readonly isToolRight: boolean;
-  /** Its call contains the expected arguments and all required ones. */
+  /** Whether its call contains the expected arguments and all required ones. */
   readonly isInputRight: boolean;
   /** Tokens of prompt and answer. */
   readonly tokens: number;
@@ -31,11 +31,11 @@ export interface Answer {
 
 interface EvaluateOptions {
   readonly llm: Pick<Llm, 'complete' | 'traits'>;
-  /** A route as the owner writes it; what is configured when it is left out. */
+  /** A route in the notation of the setting; the configured one when it is left out. */
   readonly model: string | undefined;
   readonly tools: readonly ToolInfo[];
   readonly actor: Actor;
-  /** US dollars, over all answers: no request starts above it. */
+  /** Limit of the cost of all answers together, in US dollars. No request starts above it. */
   readonly maxCost: number;
   /** Called after each answer. */
   readonly onAnswer: (answered: number) => void;
@@ -132,7 +132,7 @@ function requiredOf(tool: ToolInfo | undefined): readonly string[] {
   return Array.isArray(required) ? required.filter((key) => typeof key === 'string') : [];
 }
 
-/** Without case, quotes, punctuation and the brackets of mentions around a name. */
+/** The text without case, quotes, punctuation and the brackets of mentions around a name, for a comparison. */
 const folded = (text: string): string =>
   text
     .normalize('NFKC')

@@ -8,18 +8,18 @@ interface Score {
   readonly forTool: number;
   readonly rightTool: number;
   readonly rightInput: number;
-  /** Cases without one. */
+  /** Cases without an expected tool. */
   readonly forNone: number;
   readonly silent: number;
   readonly failures: number;
   readonly tokens: number;
   /** US dollars; `null` when the price is not known. */
   readonly cost: number | null;
-  /** Median. */
+  /** Median duration of an answer, in ms. */
   readonly ms: number;
 }
 
-/** A model's results: as JSON, what `cinnabar eval --json` prints for each. */
+/** A model's results. `cinnabar eval --json` prints one of these for each model. */
 export interface ModelReport {
   readonly model: string;
   readonly provider: string;

@@ -6,7 +6,7 @@ import type { DeclarationTask } from './declaration.js';
 // Few imports: the host comes from its bundle when that is up to date, and otherwise from its own files.
 
 process.once('message', async ({ bundleDir, plugins }: DeclarationTask) => {
-  // V8 has read this process's limit at its start and keeps it. Until the option is reset, V8 refuses the code cache of the bundle, which was made without it.
+  // Resets the option, with which V8 would refuse the code cache of the bundle. The limit itself, which V8 has read at the start, remains.
   setFlagsFromString('--max-old-space-size=0');
   const bundle = openHostBundle(bundleDir, { runsBot: false, onUnusable: () => undefined });
   const { recordDeclarations } = bundle ?? (await import('./record-declarations.js'));

@@ -12,7 +12,7 @@ import type { DiscoveredPlugin } from '../discovery.js';
 
 /** The request to the process. */
 export interface DeclarationTask {
-  /** Where the host's bundle may be. */
+  /** The folder of the host's bundle, which may not exist. */
   readonly bundleDir: string;
   readonly plugins: readonly BuiltPlugin[];
 }
@@ -21,13 +21,13 @@ export interface BuiltPlugin {
   readonly file: string;
   readonly found: DiscoveredPlugin;
 }
-/** The process's answer for each. */
+/** The process's answer for each plugin. */
 export type Answer = z.input<typeof answerSchema>;
 
 const SCRIPT = new URL('./declaration-process.js', import.meta.url);
 const MEMORY_MB = 256;
 const TIME_MS = 20_000;
-/** Maximum size of its output, since it runs untrusted code. */
+/** Maximum length of a text in the process's answer, which untrusted code may have made. */
 const LONG = 300;
 
 const isPermission = (name: string): name is PermissionsString => name in PermissionFlagsBits;
@@ -60,7 +60,7 @@ const answerSchema = z.union([
 /**
  * Builds a plugin and reads its declaration in a separate process: none of its code runs in this one. The process has no token and no key, may read only the
  * plugin's folder and the host's packages, may not write files, start programs or use the network, and has limits of time and memory.
- * @param cacheDir where the bundle of the plugin goes
+ * @param cacheDir the folder for the bundle of the plugin
  * @param buildCacheDir `HostConfig.buildCacheDir`
  * @throws UserError when it does not build, imports files outside of its folder, or is not a plugin
  */
@@ -79,7 +79,7 @@ export async function readDeclaration(
 }
 
 /**
- * The commands of the host's plugins and of installed ones, by first words; plugins that cannot be read have none.
+ * The first words of the commands of bundled and installed plugins. Plugins that cannot be read have none.
  * @param buildCacheDir `HostConfig.buildCacheDir`
  */
 export async function readCommands(
@@ -97,7 +97,10 @@ export async function readCommands(
   return (answers.data ?? []).flatMap((answer) => (answer.ok ? answer.declaration.commands : []));
 }
 
-/** Modules that are imported by a path are part of the bundle, wherever they are. */
+/**
+ * Checks that all modules in the bundle are in the plugin's folder: the bundle contains those that are imported by a path, wherever they are.
+ * @throws UserError
+ */
 async function assertWithinFolder({ id, path }: DiscoveredPlugin, file: string): Promise<void> {
   const { inputs = [] } = (await readCacheFile(file)) ?? {};
   const outside = inputs.find((input) => relative(path, input.path).startsWith('..'));
@@ -107,10 +110,10 @@ async function assertWithinFolder({ id, path }: DiscoveredPlugin, file: string):
   );
 }
 
-/** @param folders those of the plugins and of their bundles */
+/** @param folders the folders of the plugins and of their bundles, which the process may read */
 function ask(task: DeclarationTask, folders: readonly string[]): Promise<unknown> {
   const child = fork(fileURLToPath(SCRIPT), {
-    // Only the variables of this process's environment that a system needs to run programs.
+    // No variables of this process, except one that Windows needs to run programs.
     env: process.platform === 'win32' ? { SystemRoot: process.env.SystemRoot } : {},
     execArgv: [`--max-old-space-size=${MEMORY_MB}`, ...permissionFlags([...folders, task.bundleDir])],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -146,7 +149,7 @@ function permissionFlags(folders: readonly string[]): readonly string[] {
   return [flag, '--no-warnings', ...outermost.map((folder) => `--allow-fs-read=${join(folder, '*')}`)];
 }
 
-/** Where the host and its packages are: `core` and the SDK, without other files in the workspace, and the folders in which their packages are found. */
+/** The folders of the host and its packages: `core` and the SDK, without other files in the workspace, and the folders in which their packages are found. */
 function hostFolders(): readonly string[] {
   const core = realpathSync(fileURLToPath(new URL('../../../', import.meta.url)));
   const sdk = join(realpathSync(dirname(createRequire(import.meta.url).resolve('@cinnabar/sdk'))), '..');

@@ -26,8 +26,8 @@ interface Dependencies {
 }
 
 /**
- * npm fetches indirect dependencies from repositories, folders and addresses before its lock file can be checked. Versions before 11.10 only have the setting
- * for git's program. As environment variables, these settings override an `.npmrc` in such a place.
+ * Forbids npm to fetch indirect dependencies from repositories, folders and addresses, which it does before its lock file can be checked. Versions before 11.10
+ * only have the setting for git's program. As environment variables, these settings override an `.npmrc` in such a place.
  */
 const NOT_FROM_ELSEWHERE = {
   npm_config_allow_git: 'none',
@@ -39,7 +39,7 @@ const NOT_FROM_ELSEWHERE = {
 };
 const NPM_MS = 120_000;
 const AT_ONCE = 6;
-/** `node_modules/@scope/name`, and such below each other. */
+/** `node_modules/@scope/name`, also nested. */
 const PLACE = /^(?:node_modules\/(?:@[\w.~-]+\/)?[\w~-][\w.~-]*(?:\/(?=node_modules\/)|$))+$/;
 
 const names = z.array(z.string()).optional();
@@ -63,9 +63,9 @@ const lockSchema = z.object({
 type Locked = z.output<typeof lockSchema>['packages'][string];
 
 /**
- * Puts a plugin's dependencies into a separate `node_modules`. npm only resolves the versions. Each package is downloaded, verified by its integrity and
+ * Installs a plugin's dependencies into a separate `node_modules`. npm only resolves the versions. Each package is downloaded, verified by its integrity and
  * unpacked here, so that no script runs, and the same checks apply as to the plugin's tarball.
- * @param folder of the plugin, unpacked
+ * @param folder the unpacked plugin
  * @throws UserError
  */
 export async function installDependencies(
@@ -141,7 +141,7 @@ async function lock(
   cwd: string,
   { cacheDir, npm, signal }: Pick<DependencyOptions, 'cacheDir' | 'npm' | 'signal'>,
 ): Promise<void> {
-  // npm would not find the one in the bot's folder from here, and it uses variables that npm does not get.
+  // Written here, because npm would not find the `.npmrc` of the bot's folder, which may also use variables that npm does not get.
   const file = join(cwd, '.npmrc');
   await writeFile(file, npm.lines.join('\n'), { mode: 0o600 });
   const args = [
@@ -217,14 +217,14 @@ function addressOf(plugin: string, path: string, { resolved = '', integrity, lin
 
 const nameIn = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** In npm's format: `!` in front excludes, any other entry is allowed. */
+/** Whether a package is for this system. Entries are in npm's format: `!` in front excludes a system, an entry without it allows one. */
 function isForHere({ os, cpu, libc, optional }: Locked): boolean {
   const fits = (list: readonly string[] | undefined, here: string | undefined) => {
     if (list === undefined || here === undefined || list.includes('any')) return true;
     const [excluded, named] = [list.filter((one) => one.startsWith('!')), list.filter((one) => !one.startsWith('!'))];
     return !excluded.includes(`!${here}`) && (named.length === 0 || named.includes(here));
   };
-  // A package that is required nevertheless fails when it is loaded.
+  // A required package for another system is installed, and fails when it is loaded.
   return optional !== true || (fits(os, process.platform) && fits(cpu, process.arch) && fits(libc, libc && libcHere()));
 }
 

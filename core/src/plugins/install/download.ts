@@ -8,7 +8,7 @@ import { isPublicAddress, literalAddressOf, notPublic, publicLookup, t, UserErro
 import { tooLarge } from './files.js';
 
 export interface Downloads {
-  /** @throws UserError when it does not exist, or is larger than `mostBytes` */
+  /** Downloads a text. @throws UserError when it does not exist, or is larger than `mostBytes` */
   text(url: URL, options: { readonly mostBytes: number; readonly accept?: string }): Promise<string>;
   /** Writes to a new file, and returns its size and integrity. */
   file(
@@ -32,7 +32,7 @@ const MOST_REDIRECTS = 5;
 const SILENCE_MS = 30_000;
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
 
-/** Downloads the files of plugins. Size limits are checked while reading, not by what a server announces. */
+/** Downloads the files of plugins. Size limits are checked while reading, not by the size that a server announces. */
 export function createDownloads({ trusted, headersOf = () => ({}), signal }: DownloadOptions): Downloads {
   const open = async (given: URL, accept: string): Promise<IncomingMessage> => {
     let url = given;
@@ -104,7 +104,7 @@ function request(
 ): Promise<IncomingMessage> {
   const options = {
     headers: { 'user-agent': 'Cinnabar (Discord bot; installs a plugin)', ...headers },
-    // One connection for each request: none stays open that would keep the process alive.
+    // A connection for each request, since an open one would keep the process alive.
     agent: false,
     timeout: SILENCE_MS,
     ...(signal === undefined ? {} : { signal }),
@@ -121,7 +121,7 @@ function request(
   });
 }
 
-/** Passes on what it reads. @param take is called with every chunk @throws UserError above the limit */
+/** A stream that passes on its input. @param take is called with every chunk @throws UserError above the limit */
 function limit(url: URL, mostBytes: number, take: (chunk: Buffer) => void): Transform {
   let size = 0;
   return new Transform({

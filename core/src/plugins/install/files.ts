@@ -11,7 +11,7 @@ const ENVIRONMENT = /^\.env(?:\.|$)/;
 const AT_ONCE = 16;
 
 /**
- * Copies a plugin's folder as it would be packed: without its `node_modules`, which are installed again, and without environment files and credentials.
+ * Copies a plugin's folder in the form in which it would be packed: without its `node_modules`, which are installed again, environment files and credentials.
  * @throws UserError for links, and for more than the limit allows
  */
 export async function copyFolder(from: string, to: string, name: string, limit: SizeLimit): Promise<void> {
@@ -38,7 +38,7 @@ export async function copyFolder(from: string, to: string, name: string, limit: 
 }
 
 /**
- * A normalised path: two paths that are the same file on some file system have the same one. Some file systems ignore case, Unicode normalisation or invisible
+ * A normalised path, equal for two paths that name the same file on some file system. Some file systems ignore case, Unicode normalisation or invisible
  * characters, and Windows ignores dots and spaces at the end of a name.
  */
 export function foldedPath(path: string): string {
@@ -66,7 +66,7 @@ export async function filesBelow(folder: string, prefix = ''): Promise<readonly 
   return found.flat().sort();
 }
 
-/** The integrity of all files of a folder, and their size: it changes with every name and byte. */
+/** The integrity of all files of a folder, which changes with every name and byte, and their size. */
 export async function measure(folder: string): Promise<{ readonly integrity: string; readonly bytes: number }> {
   const files = await filesBelow(folder);
   const hashOf = async (path: string) => {

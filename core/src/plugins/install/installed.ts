@@ -10,7 +10,7 @@ import { measure, parseJson } from './files.js';
  */
 
 const DOCUMENT = 'installed.json';
-/** Where packages are downloaded and read. */
+/** The folder in which packages are downloaded and read. */
 const WORK = '.work';
 
 const integrity = z.string().regex(/^sha512-[A-Za-z0-9+/=]{88}$/);
@@ -27,7 +27,7 @@ const entrySchema = z.object({
   version: z.string(),
   /** The spec that updates are resolved from. */
   spec: z.string(),
-  /** The registry file that listed it, if any: the same name on npm may be another author's package. */
+  /** The registry file that listed the plugin, if any: a package with the same name on npm may be another author's. */
   registry: z.string().optional(),
   pinned: z.boolean(),
   /** Integrity of the download. */
@@ -43,12 +43,12 @@ export type InstalledEntry = z.output<typeof entrySchema>;
 const documentSchema = z.object({
   format: z.literal(1),
   plugins: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/), entrySchema),
-  /** Integrity by `name@version` of every tarball that was ever installed: a version must never change. */
+  /** Integrity of every tarball that was ever installed, by `name@version`, to detect that a version has changed. */
   known: z.record(z.string(), integrity),
 });
 export type InstalledDocument = z.output<typeof documentSchema>;
 
-/** Limit; versions that were removed long ago are forgotten. */
+/** Maximum number of such entries; the oldest are dropped. */
 const MOST_KNOWN = 2_000;
 
 interface InstalledStore {
@@ -61,11 +61,11 @@ interface InstalledStore {
   workFolder(name: string): Promise<string>;
   /** Renames a complete folder to its final name. */
   place(from: string, folder: string): Promise<void>;
-  /** Removes folders that the document does not name, except `kept`, and remains of earlier processes. */
+  /** Removes folders that the document does not name, except `kept`, and files that earlier processes have left. */
   sweep(kept?: { readonly folders?: readonly string[]; readonly work?: readonly string[] }): Promise<void>;
 }
 
-/** @param dataDir of the bot */
+/** @param dataDir the bot's data folder */
 export function createInstalledStore(dataDir: string): InstalledStore {
   const root = join(dataDir, 'plugins');
   const file = join(root, DOCUMENT);
@@ -114,7 +114,7 @@ export function createInstalledStore(dataDir: string): InstalledStore {
       for (const { name: id } of await below('.')) {
         if (id === WORK || !/^[a-z][a-z0-9-]{0,31}$/.test(id) || id === 'node_modules') continue;
         const versions = await below(id);
-        // Folders in another form are not removed.
+        // Only folders with a name that this module makes are removed.
         const ours = versions.filter(({ name }) => /-[0-9a-f]{12}$/.test(name));
         const gone = ours.filter(({ name }) => !named.has(`${id}/${name}`));
         for (const { name } of gone) await rm(join(root, id, name), { recursive: true, force: true });

@@ -53,9 +53,9 @@ interface InstallerOptions {
   readonly discover: Discover;
   /** Left out while the bot is stopped. */
   readonly running?: RunningPlugins;
-  /** Test-starts the plugin in a folder, for a stopped bot. A running one starts it itself. @throws UserError */
+  /** Test-starts the plugin in a folder while the bot is stopped; left out for a running bot, which starts the plugin. @throws UserError */
   readonly trial?: (folder: string) => Promise<void>;
-  /** Which of a plugin's commands another plugin has already. */
+  /** Those of a plugin's commands that another plugin has already. */
   readonly clashes: (commands: readonly string[], id: string) => Promise<readonly string[]>;
   /** Intents that the bot is connected with; `undefined` while it is not connected. */
   readonly intents: () => readonly string[] | undefined;
@@ -68,10 +68,10 @@ interface InstallerOptions {
 const MEGABYTES = 100;
 /** Maximum number of downloaded packages that wait for consent. Older ones are dropped. */
 const MOST_WAITING = 4;
-/** One change at a time. */
+/** The key of the mutex: one change at a time. */
 const CHANGE = 'change';
 
-/** Packages that were downloaded and inspected. */
+/** A package that was downloaded and inspected. */
 interface Candidate {
   readonly id: string;
   readonly work: string;
@@ -108,7 +108,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
     return { npm, downloads, registries: createRegistries(places, root, downloads) };
   };
 
-  const letGo = async (name: string) => {
+  const discard = async (name: string) => {
     const at = waiting.indexOf(name);
     if (at >= 0) waiting.splice(at, 1);
     await rm(join(store.root, '.work', name), { recursive: true, force: true });
@@ -216,7 +216,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
       );
   };
 
-  /** @throws UserError when this version had another content when it was installed before */
+  /** @throws UserError when the version was installed before with another content */
   const assertUnchanged = async (file: PackageFile, fetched: Fetched) => {
     const before = (await store.read()).known[`${file.name}@${file.version}`];
     if (fetched.isPublished && before !== undefined && before !== fetched.integrity)
@@ -253,8 +253,8 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
     };
   };
 
-  /** Makes the running bot load the new folder, and records that it is installed. When either fails, the previous state is restored. */
-  const takeUp = async (id: string, before: InstalledDocument, after: InstalledDocument): Promise<void> => {
+  /** Makes the running bot load the new folder, and stores the new document. Restores the previous state when either fails. */
+  const activate = async (id: string, before: InstalledDocument, after: InstalledDocument): Promise<void> => {
     const [previous, next] = [entryOf(before.plugins, id), entryOf(after.plugins, id)];
     const isKnown = running?.list().some((one) => one.id === id) === true;
     if (next !== undefined) await options.trial?.(store.folderOf(next));
@@ -290,12 +290,12 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
       if (!isInPlace) await store.place(candidate.folder, entry.folder);
       try {
         const plugins = { ...document.plugins, [id]: entry };
-        await takeUp(id, document, { ...document, plugins, known: { ...document.known, ...published } });
+        await activate(id, document, { ...document, plugins, known: { ...document.known, ...published } });
       } catch (error) {
         await store.sweep({ work: waiting });
         throw refused(file.name, file.version, previous, error);
       }
-      await letGo(candidate.work);
+      await discard(candidate.work);
       await store.sweep({ work: waiting });
       log.info(`installed ${id} ${file.version}`, { plugin: id, integrity: fetched.integrity });
       return infoOf(id, entry);
@@ -303,7 +303,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
 
   const prepare = async (spec: string, onStep: OnStep, mustBe?: string): Promise<PreparedPlugin> => {
     await mutex.run(CHANGE, () => store.sweep({ work: waiting }));
-    while (waiting.length >= MOST_WAITING) await letGo(waiting[0] ?? '');
+    while (waiting.length >= MOST_WAITING) await discard(waiting[0] ?? '');
     const name = random.id();
     waiting.push(name);
     try {
@@ -327,15 +327,15 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
             throw new UserError(t('The downloaded package was removed meanwhile. Please give the command again.'));
           return put(candidate);
         },
-        discard: () => letGo(name),
+        discard: () => discard(name),
       };
     } catch (error) {
-      await letGo(name);
+      await discard(name);
       throw error;
     }
   };
 
-  /** @throws CINNABAR_PLUGIN_UNKNOWN */
+  /** @throws UserError when no plugin was installed under that id */
   const installedAs = (document: InstalledDocument, id: string): InstalledEntry => {
     const entry = entryOf(document.plugins, id);
     if (entry === undefined) throw new UserError(t('{plugin} is not a plugin that was installed.', { plugin: id }));
@@ -441,7 +441,7 @@ export function createInstaller(options: InstallerOptions): PluginPackages {
   };
 }
 
-/** An id can be a property that every object has, such as `constructor`. */
+/** The entry of a plugin. Uses `Object.hasOwn`, since an id can be the name of an inherited property, such as `constructor`. */
 const entryOf = (plugins: InstalledDocument['plugins'], id: string): InstalledEntry | undefined =>
   Object.hasOwn(plugins, id) ? plugins[id] : undefined;
 
@@ -501,7 +501,7 @@ function assertSame(spec: PackageSpec, { name, version }: PackageFile, listed: R
     );
 }
 
-/** The id follows from a package's name when it keeps to the convention, and always from a registry file. */
+/** Checks that the manifest's id is that of the registry file, or of the package's name if that follows the convention. @throws UserError */
 function assertHonestId(id: string, { name }: PackageFile, listed: RegistryMatch | undefined): void {
   const isConventional = /(?:^|\/)(?:cinnabar-)?plugin-/.test(name);
   const expected = listed?.id ?? (isConventional ? name.replace(PACKAGE_PREFIX, '').toLowerCase() : id);
@@ -515,7 +515,7 @@ function assertHonestId(id: string, { name }: PackageFile, listed: RegistryMatch
     );
 }
 
-/** For a normalised path. */
+/** Matches a normalised path of a package of the host. */
 const SHADOW = /(?:^|\/)node_modules\/(@cinnabar\/[^/]+)/;
 
 /** The host's packages are reserved: neither the plugin nor its dependencies may contain them. */
@@ -568,7 +568,7 @@ function refused(name: string, version: string, previous: InstalledEntry | undef
   );
 }
 
-/** In a cluster, all processes run the same plugins, so none may change them for itself. */
+/** The installer of a process in a cluster, which refuses every change: all processes have to run the same plugins. */
 export function unchanging(installer: PluginPackages): PluginPackages {
   const refuse = async (): Promise<never> => {
     throw new UserError(

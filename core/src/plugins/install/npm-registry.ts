@@ -14,14 +14,14 @@ import { unpackTarball } from './unpack.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where npm packages are downloaded from: as npm itself is configured. */
+/** The registries from which npm packages are downloaded, as in npm's configuration. */
 export interface NpmConfiguration {
   registryOf(packageName: string): URL;
   /** The origins of all registries. */
   readonly origins: readonly string[];
   /** Credentials for an address of a registry. */
   headersOf(url: URL): Readonly<Record<string, string>>;
-  /** Registries of scopes, and credentials, as an `.npmrc` has them: for npm itself, which gets no variable of the bot. */
+  /** Registries of scopes, and credentials, as lines of an `.npmrc` for npm itself, which gets no variable of the bot. */
   readonly lines: readonly string[];
 }
 
@@ -100,7 +100,7 @@ const packument = z.object({
 /**
  * Resolves a range or a tag to a version.
  * @param range empty for `latest`
- * @throws UserError when there is none
+ * @throws UserError when there is no such version
  */
 export async function findVersion(
   name: string,
@@ -109,7 +109,7 @@ export async function findVersion(
   downloads: Downloads,
 ): Promise<NpmVersion> {
   const registry = npm.registryOf(name);
-  // A slash in a name is part of it, not of the path.
+  // Escapes the slash in the name of a scoped package.
   const url = new URL(name.replace('/', '%2f'), registry);
   const text = await downloads
     .text(url, {
@@ -255,7 +255,7 @@ async function integrityOf(file: string): Promise<string> {
   return `sha512-${hash.digest('base64')}`;
 }
 
-/** One commit, without submodules, hooks or prompts. */
+/** Clones one commit, without submodules, hooks or prompts. */
 async function cloneRepository(
   url: string,
   ref: string | undefined,
@@ -283,7 +283,7 @@ async function cloneRepository(
     GIT_SSH_COMMAND: 'ssh -oBatchMode=yes',
   };
   const watch = async () => {
-    // With what git itself keeps of them.
+    // Three times the limit, for git's own copies of the files.
     if ((await sizeOf(folder)) > 3 * limit.mostBytes) throw tooLarge(url, limit.mostBytes);
   };
   try {

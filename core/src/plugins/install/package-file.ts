@@ -26,7 +26,7 @@ const schema = z.object({
 
 /** The fields of a package's package.json. */
 export interface PackageFile extends Omit<z.output<typeof schema>, 'bundleDependencies' | 'bundledDependencies'> {
-  /** Dependencies that it bundles. */
+  /** Dependencies that the package contains. */
   readonly bundled: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface PackageFile extends Omit<z.output<typeof schema>, 'bundleDepend
 export const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare'];
 const MOST_BYTES = 1_000_000;
 
-/** @throws UserError when there is none, or npm would not accept it */
+/** Reads the package.json of a folder. @throws UserError when there is none, or npm would not accept it */
 export async function readPackage(folder: string, from: string): Promise<PackageFile> {
   const path = join(folder, 'package.json');
   const found = await stat(path).catch(() => undefined);
@@ -54,7 +54,7 @@ export async function readPackage(folder: string, from: string): Promise<Package
   return { ...file, bundled };
 }
 
-/** Scripts that npm would run when installing it, and the host does not. */
+/** The package's scripts that npm would run when installing it; the host does not run them. */
 export const installScripts = ({ scripts }: PackageFile): readonly string[] =>
   INSTALL_SCRIPTS.filter((name) => name in scripts);
 

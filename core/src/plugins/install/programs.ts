@@ -6,7 +6,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Run {
   readonly cwd: string;
-  /** In addition to variables that all programs need: the search path, the user's folder, the proxy. */
+  /** Variables in addition to those that all programs get: the search path, the user's folder, the proxy. */
   readonly env: Environment;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -14,7 +14,7 @@ interface Run {
   readonly watch?: () => Promise<void>;
 }
 
-/** The environment of child programs: no token and no key of the bot. */
+/** The variables that child programs get; no token and no key of the bot is among them. */
 const PASSED =
   /^(?:PATH|HOME|USER|USERPROFILE|APPDATA|LOCALAPPDATA|SYSTEMROOT|TEMP|TMP|TMPDIR|LANG|HTTPS?_PROXY|NO_PROXY|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|SSH_AUTH_SOCK)$/i;
 const MOST_OUTPUT = 20_000;
@@ -33,7 +33,7 @@ export async function runProgram(
   { cwd, env, timeoutMs, signal, watch }: Run,
 ): Promise<void> {
   const passed = Object.entries(process.env).filter(([name]) => PASSED.test(name));
-  // Next to this Node executable, which may not be in the search path.
+  // npm is next to this Node executable, which may not be in the search path.
   const path = [process.env.PATH ?? '', dirname(process.execPath)].join(delimiter);
   const child = spawn(program, [...args], {
     cwd,

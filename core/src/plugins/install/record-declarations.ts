@@ -8,7 +8,7 @@ import { HOST_VERSION } from '../../version.js';
 import { definitionIn } from '../loader.js';
 import type { Answer, BuiltPlugin } from './declaration.js';
 
-/** What plugins declare and register. Runs their code, and disables the network of this process before. */
+/** Reads what plugins declare and register. Runs their code, after disabling the network of this process. */
 export async function recordDeclarations(plugins: readonly BuiltPlugin[]): Promise<readonly Answer[]> {
   denyNetwork();
   const answers: Answer[] = [];
@@ -48,9 +48,9 @@ async function declarationOf({ file, found }: BuiltPlugin): Promise<Answer> {
 /** The registrations of a plugin's `setup`. */
 interface Recorded {
   readonly tools: readonly { readonly name: string; readonly risk: Risk }[];
-  /** First words. */
+  /** The first words of commands. */
   readonly commands: readonly string[];
-  /** Why it was not completed. */
+  /** Why `setup` was not completed. */
   readonly incomplete: string | undefined;
 }
 
@@ -84,7 +84,7 @@ async function recordSetup(plugin: Plugin): Promise<Recorded> {
   let incomplete: string | undefined;
   try {
     const context: object = createInert(recording);
-    // Everything in a context exists: members that are not recorded return placeholders.
+    // Members of the context that are not recorded return placeholders.
     const setup = Promise.resolve(plugin.setup(context as ErasedContext));
     const { inTime } = await withinLimit(createSystemClock(), SETUP_MS, setup);
     if (!inTime) incomplete = `it took longer than ${SETUP_MS / 1000} s`;
@@ -107,7 +107,7 @@ function createInert(known: object = {}): object {
   return new Proxy(target, {
     get(_, key) {
       if (key in known) return Reflect.get(known, key);
-      // Awaiting it returns itself.
+      // No `then`, so that `await` returns the object itself.
       if (key === 'then') return undefined;
       if (key === Symbol.iterator) return () => [][Symbol.iterator]();
       if (key === Symbol.asyncIterator) return async function* () {};

@@ -139,7 +139,7 @@ export const isAddress = (place: string): boolean => /^https?:/i.test(place) && 
 
 const pathOf = (place: string, root: string) => (isAbsolute(place) ? place : join(root, place));
 
-/** Releases before pre-releases, unless the range names one. */
+/** Chooses a version. Prefers releases to pre-releases, unless the range names one. */
 function choose({ versions }: Listed, range: string): Listed['versions'][number] | undefined {
   const all = versions.map(({ version }) => version);
   const version =
@@ -148,7 +148,7 @@ function choose({ versions }: Listed, range: string): Listed['versions'][number]
   return versions.find((one) => one.version === version);
 }
 
-/** A registry file from another author may name packages and tarballs, not folders, repositories or hosts of this network. */
+/** Parses the place of a plugin in a registry file: an npm package, the address of a tarball, or a path from the file. @throws UserError for any other place */
 function specOf(text: string, place: string, root: string): PackageSpec {
   const isRelative = /^\.{1,2}\//.test(text);
   const spec: PackageSpec = isRelative

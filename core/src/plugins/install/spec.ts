@@ -62,13 +62,13 @@ function gitSpec(text: string): PackageSpec {
         },
       ),
     );
-  // It would be stored, and shown with the plugin.
+  // A password is refused, since it would be stored, and shown with the plugin.
   if (URL.canParse(url) && new URL(url).password !== '')
     throw new UserError(t('Addresses with a user name or password are not fetched.'));
   return { kind: 'git', url, ref };
 }
 
-/** The notation in which it is stored and can be typed again. */
+/** The notation in which a spec is stored, and can be typed again. */
 export function specText(spec: PackageSpec): string {
   switch (spec.kind) {
     case 'npm':

@@ -10,13 +10,13 @@ import { foldedPath, MOST_FILES, type SizeLimit, tooLarge } from './files.js';
 
 const LONGEST_PATH = 400;
 
-/** Overhead of the tar format: a header before each file, and padding behind it. */
+/** Allowance for the overhead of the tar format: a header before each file, and padding after it. */
 const OVERHEAD_BYTES = 10 * 1024 * 1024;
 
 /**
- * Unpacks a tarball of npm's into a new folder, without its top folder. It is read as a stream, which stops when the limit is exceeded. A tarball with anything
- * but plain files below that folder is refused.
- * @param name of the package, for people
+ * Unpacks a tarball of npm into a new folder, without its top folder. Reads it as a stream, and stops when the limit is exceeded. Refuses a tarball with
+ * anything but plain files below its top folder.
+ * @param name the name of the package, for people
  * @throws UserError
  */
 export async function unpackTarball(file: string, folder: string, name: string, limit: SizeLimit): Promise<void> {
@@ -49,7 +49,7 @@ export async function unpackTarball(file: string, folder: string, name: string, 
       return done(failed === undefined ? null : asError(failed), chunk);
     },
   });
-  // The types of the tar parser are not those of Node's streams.
+  // Not `events.once`, since the types of the tar parser are not those of Node's streams.
   const broken = new Promise<never>((_, reject) => parser.once('error', reject));
   broken.catch(() => undefined);
   await mkdir(folder, { recursive: true, mode: 0o700 });

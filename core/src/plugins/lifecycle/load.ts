@@ -29,7 +29,7 @@ export interface BootReport {
 }
 
 interface BootOptions {
-  /** Ids or folders: nothing else is started. */
+  /** Ids or folders of plugins: no others are started. */
   readonly only: readonly string[] | undefined;
   readonly disabled: readonly string[];
 }
@@ -42,12 +42,12 @@ export async function boot(
 ): Promise<BootReport> {
   await lifecycle.guards.open();
   const broken = await finder.refresh();
-  // When certain plugins are requested, the others are not reported.
+  // Problems of other plugins are not reported when `only` is given.
   const unusable = only === undefined ? broken : [];
   for (const { message } of unusable) lifecycle.log.warn(message);
   const chosen = only === undefined ? [...lifecycle.records.values()] : await chosenRecords(finder, only);
   const wanted = chosen.filter(({ id }) => !disabled.includes(id));
-  // A guard that is excluded by name at the start no longer guards. A guard that only fails continues to.
+  // A guard that the start excludes by name no longer blocks tools. A guard that fails to start still does.
   for (const { id, manifest } of [...lifecycle.records.values()].filter((record) => !wanted.includes(record))) {
     if (disabled.includes(id) && lifecycle.guards.get(id) !== undefined) {
       lifecycle.log.warn(`${id} is switched off by the configuration, so tools run without it`, { plugin: id });
@@ -55,7 +55,7 @@ export async function boot(
     await lifecycle.guards.note({ ...manifest, guard: false });
   }
   const loaded = await Promise.all(wanted.map((record) => attempt(lifecycle, record)));
-  // Added one after another, so that of two plugins with one id the first found is kept, whichever is built first.
+  // One after another in the order of discovery, so that of two plugins with one id the first found is kept, whichever is built first.
   for (const { record, result } of loaded) await takeInOrNote(lifecycle, record, result);
   for (const id of disabled) {
     const record = lifecycle.records.get(id);
@@ -111,7 +111,7 @@ function report(lifecycle: LifecycleContext, broken: readonly CinnabarError[]): 
 
 /**
  * Loads a plugin that is not loaded, and starts it unless something that it needs is missing.
- * @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_STATE, or why it does not load or start
+ * @throws CINNABAR_PLUGIN_UNKNOWN, CINNABAR_PLUGIN_STATE, or the error with which it fails to load or start
  */
 export async function load(lifecycle: LifecycleContext, finder: Finder, idOrFolder: string): Promise<PluginRecord> {
   const broken = await finder.refresh();
@@ -140,7 +140,7 @@ async function loadAnew(lifecycle: LifecycleContext, record: PluginRecord): Prom
   }
 }
 
-/** The report on a folder of that name, if any: it says more than that the plugin is unknown. */
+/** The error about a folder of that name, if there is one; otherwise that the plugin is unknown. */
 function explain({ records }: LifecycleContext, wanted: string, broken: readonly CinnabarError[]): CinnabarError {
   const report = broken.find(({ params }) => {
     const place = String(params.place ?? '');
@@ -150,7 +150,7 @@ function explain({ records }: LifecycleContext, wanted: string, broken: readonly
 }
 
 /**
- * Stops a plugin and forgets its code. Those that need it stop first, and wait.
+ * Stops a plugin and releases its code. Plugins that need it are stopped first, and wait.
  * @throws CINNABAR_PLUGIN_STATE, CINNABAR_PLUGIN_REQUIRED
  */
 export async function unload(lifecycle: LifecycleContext, record: PluginRecord): Promise<UnloadReport> {
@@ -176,7 +176,7 @@ export async function forget(lifecycle: LifecycleContext, record: PluginRecord):
 
 /**
  * Evaluates a plugin's newest version, within the time limit of a start. Changes nothing.
- * @throws errors of `Origin.load`, or CINNABAR_PLUGIN_TIMEOUT
+ * @throws errors of `Origin.load`; CINNABAR_PLUGIN_TIMEOUT; CINNABAR_PLUGIN_STATE when the host stops meanwhile
  */
 export async function loadDefinition(
   { clock, ending }: Pick<LifecycleContext, 'clock' | 'ending'>,
@@ -190,12 +190,12 @@ export async function loadDefinition(
 }
 
 /**
- * Stores a loaded definition, or the failure to load one, in the record. From now on the manifest's id is used.
+ * Stores a loaded definition in the record, which has the id of the manifest from now on.
  * @throws CINNABAR_PLUGIN_DUPLICATE when another plugin has that id
  */
 async function takeIn(lifecycle: LifecycleContext, record: PluginRecord, definition: Plugin): Promise<PluginRecord> {
   const named = renamed(lifecycle, record, definition.manifest.id);
-  // A guard that was known by its folder's name is known by its id from now on.
+  // Removes a guard that was recorded under its folder's name: it is recorded under its id now.
   if (named !== record) await lifecycle.guards.note({ ...record.manifest, guard: false });
   await lifecycle.guards.note(definition.manifest);
   adopt(named, definition);
@@ -225,7 +225,7 @@ export function createFinder(lifecycle: LifecycleContext, discover: Discover, lo
     source,
     path,
     async load(verify) {
-      // The package may name another entry file by now.
+      // The folder is inspected again, since its package may name another entry file now.
       const plugin = await loader.load(inspectFolder(path, source, pinnedId), { verify });
       const { id } = plugin.manifest;
       if (pinnedId === undefined || id === pinnedId) return plugin;
@@ -265,7 +265,7 @@ export function createFinder(lifecycle: LifecycleContext, discover: Discover, lo
     /** The origin of an installed plugin's version in a folder. @throws CINNABAR_PLUGIN_INVALID */
     originIn: async (folder: string, id: string): Promise<Origin> =>
       onDisk(inspectFolder(await realpath(folder), 'package', id)),
-    /** Searches the disk, and makes records of new plugins. Returns those that cannot be used. */
+    /** Searches the disk, and makes records of new plugins. Returns the problems of those that cannot be used. */
     async refresh(): Promise<readonly CinnabarError[]> {
       const { plugins, problems } = await discover();
       const noted: (CinnabarError | undefined)[] = [];

@@ -32,7 +32,7 @@ export interface Origin {
 /** One run of a plugin, from a setup that succeeded until it is stopped. */
 export interface Run {
   readonly owner: Owner;
-  /** Increases: a run never depends on a later one. */
+  /** Increases with each run. A run never depends on a later one. */
   readonly sequence: number;
   /** The injected services by token id: the provision, or `undefined` for an optional token without one. */
   readonly injected: ReadonlyMap<string, number | undefined>;
@@ -46,7 +46,7 @@ interface Failure {
   readonly params: ErrorParams;
 }
 
-/** Everything known about one plugin. Its state is derived from these fields. */
+/** The data about one plugin. Its state is derived from these fields. */
 export interface PluginRecord {
   readonly id: string;
   origin: Origin;
@@ -65,7 +65,7 @@ export function stateOf({ run, failure, definition }: PluginRecord): PluginState
   return definition === undefined ? 'stopped' : 'waiting';
 }
 
-/** A plugin whose code was not loaded: the data of its package. */
+/** The record of a plugin whose code was not loaded, with the data of its package. */
 export function unseen(id: string, origin: Origin, known: Partial<Manifest>): PluginRecord {
   const manifest = { version: '0.0.0', description: '', ...known, id };
   return { id, origin, manifest, definition: undefined, run: undefined, failure: undefined };
@@ -90,12 +90,12 @@ export function failureOf(plugin: string, error: unknown): Failure {
   return { code: 'CINNABAR_PLUGIN_SETUP', params: { plugin, detail: reasonOf(error) } };
 }
 
-/** The error, for the log. */
+/** The message of an error, for the log. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** For operators, in their language. */
+/** The sentence about an error for operators, in their language. */
 const reasonFor = (error: CinnabarError) => operatorSentenceOf(error) ?? error.message;
 
 export function failureError({ code, params }: Failure): CinnabarError {
@@ -119,11 +119,11 @@ export interface LifecycleContext {
   readonly guards: GuardRegistry;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Aborts when the host stops: then nothing starts any more, and waits end. */
+  /** Aborts when the host stops: no plugin is started after that, and waits end. */
   readonly ending: AbortSignal;
   /** Ids of the plugins that started or stopped since the last announcement. */
   readonly touched: Set<string>;
-  /** Number of runs in this host. */
+  /** Returns the `sequence` of the next run. */
   nextSequence(): number;
 }
 
@@ -146,7 +146,7 @@ export function infoOf(lifecycle: LifecycleContext, record: PluginRecord): Plugi
   };
 }
 
-/** Why it failed, or what it waits for; `undefined` when it runs or is not loaded. */
+/** Why a plugin failed, or what it waits for; `undefined` when it runs or is not loaded. */
 export function problemOf(lifecycle: LifecycleContext, record: PluginRecord): string | undefined {
   const state = stateOf(record);
   if (state === 'waiting') return waitingFor(lifecycle, record);
@@ -155,7 +155,7 @@ export function problemOf(lifecycle: LifecycleContext, record: PluginRecord): st
 
 type Runs = Pick<LifecycleContext, 'records' | 'services'>;
 
-/** The running plugins that use the service that the token names now, the last started first. */
+/** The running plugins that use the present service of a token, the last started first. */
 export function usersOf({ records, services }: Runs, tokenId: string): readonly PluginRecord[] {
   const provision = services.provision(tokenId);
   if (provision === undefined) return [];
@@ -179,7 +179,7 @@ export function dependentRuns(runs: Runs, record: PluginRecord): readonly Plugin
   return lastStartedFirst([...found]);
 }
 
-/** Whether a plugin's injected services differ from those that the tokens name now: then it has to restart. */
+/** Whether a plugin has to restart, because its injected services are not the present ones of their tokens. */
 export function isStale(runs: Runs, record: PluginRecord): boolean {
   const { run } = record;
   if (run === undefined) return false;
@@ -189,7 +189,7 @@ export function isStale(runs: Runs, record: PluginRecord): boolean {
   });
 }
 
-/** An optional service whose provider depends on this very plugin can never be injected: restarting for it would never end. */
+/** Whether the provider of an optional service depends on this plugin: such a service can never be injected, and restarting for it would never end. */
 function comesFromDependent(runs: Runs, record: PluginRecord, tokenId: string): boolean {
   const provider = runs.services.providerOf(tokenId);
   return provider === record.id || dependentRuns(runs, record).some(({ id }) => id === provider);

@@ -15,8 +15,8 @@ import {
 import { settle, startRun, stopDependents, stopRun } from './start-stop.js';
 
 /**
- * Replaces a plugin by its newest version. When anything is wrong with the new one, a plugin that runs keeps running, or runs again.
- * @throws CINNABAR_PLUGIN_RELOAD, saying why, when the old version runs; otherwise the cause itself
+ * Replaces a plugin by its newest version. When the new version fails, the old one continues, or is started again.
+ * @throws CINNABAR_PLUGIN_RELOAD with the reason, when the old version runs; otherwise the error itself; CINNABAR_PLUGIN_STATE when the plugin is not loaded
  */
 export async function reload(lifecycle: LifecycleContext, record: PluginRecord): Promise<ReloadReport> {
   const state = stateOf(record);
@@ -29,7 +29,7 @@ export async function reload(lifecycle: LifecycleContext, record: PluginRecord):
 
 /**
  * Replaces an installed plugin by the version in another folder, as `reload` does. For a plugin that is not loaded, the version is used at its next load.
- * @throws what `reload` throws: the record has its old version then
+ * @throws the errors of `reload`: the record has its old version then
  */
 export async function update(lifecycle: LifecycleContext, record: PluginRecord, origin: Origin): Promise<void> {
   const before = record.origin;
@@ -92,7 +92,7 @@ async function startAgain(
   }
 }
 
-/** A plugin that does not run has nothing to lose. */
+/** Replaces the version of a plugin that does not run, without a way back to the old one, and starts it if possible. */
 async function retry(lifecycle: LifecycleContext, record: PluginRecord): Promise<readonly string[]> {
   const next = await candidate(lifecycle, record);
   await lifecycle.guards.note(next.manifest);
@@ -109,7 +109,7 @@ async function candidate(lifecycle: LifecycleContext, record: PluginRecord): Pro
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: record.origin.path, detail });
 }
 
-/** The new version must be able to start, and must provide what required plugins need. */
+/** Checks that the new version can start, and provides the services that required plugins need. @throws the coded reason */
 function assertFits(lifecycle: LifecycleContext, id: string, next: Plugin): void {
   const { hindered } = arrangement(lifecycle, { id, by: next });
   const hindrance = hindered.get(id);
@@ -122,7 +122,7 @@ function notReloaded({ id, manifest }: PluginRecord, error: unknown): CinnabarEr
   return new CinnabarError('CINNABAR_PLUGIN_RELOAD', params, { cause: error });
 }
 
-/** The message as a whole sentence, since others follow it. */
+/** The message of an error with a full stop, since other sentences follow it. */
 function sentence(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return /[.!?]$/.test(message) ? message : `${message}.`;

@@ -25,12 +25,14 @@ import {
 /** Time limit for loading a plugin, and for its setup. */
 export const START_MS = 30_000;
 
-/** How often a plugin may restart for one change before it is stopped: services that each restart offers anew would cause an endless loop. */
+/**
+ * The number of restarts of a plugin for one change, after which it is stopped: services that are provided anew by each restart would cause an endless loop.
+ */
 const MOST_RESTARTS = 5;
 
 /**
- * Makes the running plugins those that can run: stops plugins whose services have changed, and starts, in dependency order, those whose requirements are met. A
- * plugin that fails to start is reported, and the others continue.
+ * Stops plugins whose services have changed, and starts, in dependency order, those whose requirements are met, until neither is left. A plugin that fails to
+ * start is reported, and the others continue.
  */
 export async function settle(lifecycle: LifecycleContext): Promise<void> {
   const restarts = new Map<string, number>();
@@ -75,8 +77,8 @@ async function tryStart(lifecycle: LifecycleContext, record: PluginRecord): Prom
 }
 
 /**
- * Reacts to services that plugins offer or withdraw while they run. During a change of the lifecycle the dependents are stopped already, and are handled at its
- * end.
+ * Handles services that plugins provide or withdraw while they run. During a change of the lifecycle, dependents are already stopped, and `settle` runs at the
+ * end of the change.
  */
 export function watchServices(lifecycle: LifecycleContext, queue: ChangeQueue): ServiceObserver {
   let settling = false;
@@ -112,8 +114,8 @@ export function watchServices(lifecycle: LifecycleContext, queue: ChangeQueue): 
 }
 
 /**
- * Runs a plugin's `setup`, for at most the lifecycle's start time. When it fails, everything that it registered is removed.
- * @throws CINNABAR_PLUGIN_SETUP, CINNABAR_PLUGIN_TIMEOUT
+ * Runs a plugin's `setup`, for at most `START_MS`. When it fails, everything that it registered is removed.
+ * @throws CINNABAR_PLUGIN_SETUP, CINNABAR_PLUGIN_TIMEOUT, CINNABAR_PLUGIN_INVALID, CINNABAR_CONFIG_INVALID; CINNABAR_PLUGIN_STATE when the host stops meanwhile
  */
 export async function startRun(lifecycle: LifecycleContext, plugin: Plugin): Promise<Run> {
   const { id, version } = plugin.manifest;
@@ -138,7 +140,7 @@ export async function startRun(lifecycle: LifecycleContext, plugin: Plugin): Pro
   return { owner, sequence: lifecycle.nextSequence(), injected, registered: scope.effects };
 }
 
-/** @throws CINNABAR_PLUGIN_INVALID when it declares that it handles personal data, but does not */
+/** @throws CINNABAR_PLUGIN_INVALID when the plugin declares that it handles personal data of a collection, and `setup` has not registered this */
 function assertHandled({ id, plugin, scope }: Owner): void {
   const handled = Object.entries(plugin.collections).find(([, { personal }]) => personal === 'handled');
   if (handled === undefined || scope.effects.includes('personal data')) return;
@@ -146,7 +148,7 @@ function assertHandled({ id, plugin, scope }: Owner): void {
   throw new CinnabarError('CINNABAR_PLUGIN_INVALID', { place: id, detail });
 }
 
-/** Whether it neither comes with the host nor was passed in memory by the program. */
+/** Whether a plugin neither comes with the host nor was passed in memory by the program. */
 function isForeign({ records }: LifecycleContext, id: string): boolean {
   const origin = records.get(id)?.origin;
   return origin !== undefined && origin.source !== 'bundled' && origin.path !== IN_MEMORY;
@@ -155,9 +157,9 @@ function isForeign({ records }: LifecycleContext, id: string): boolean {
 async function setUp(lifecycle: LifecycleContext, owner: Owner): Promise<void> {
   const work = async () => {
     const context = await lifecycle.createContext(owner);
-    // The setup may have timed out: then the scope is closed, and the plugin need not run into that.
+    // After a time-out or a stop the scope is closed, and `setup` could register nothing.
     if (owner.scope.signal.aborted) return;
-    // Timers and connections that a plugin starts inherit the asynchronous context: it must not contain the language of the admin who starts the plugin.
+    // Timers and connections of the plugin inherit the asynchronous context, which must not contain the language of the admin who starts the plugin.
     await speaking(undefined, async () => runAs(owner.id, 'setup', () => owner.plugin.setup(context)));
   };
   assertNotEnding(lifecycle, owner.id);
@@ -171,7 +173,7 @@ function assertNotEnding({ ending }: LifecycleContext, plugin: string): void {
   if (ending.aborted) throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin, state: t('stopping') });
 }
 
-/** Errors that say by themselves what is wrong, and which plugin is concerned. */
+/** Errors that name the plugin and the reason, so that they are not wrapped. */
 const SELF_EXPLANATORY: readonly ErrorCode[] = [
   'CINNABAR_PLUGIN_INVALID',
   'CINNABAR_PLUGIN_TIMEOUT',
@@ -184,12 +186,12 @@ function asStartError(plugin: string, error: unknown): CinnabarError {
   return new CinnabarError('CINNABAR_PLUGIN_SETUP', { plugin, detail: reasonOf(error) }, { cause: error });
 }
 
-/** How long the running work of a stopping plugin may take. */
+/** How long a stop waits for the running work of the plugin. */
 const DRAIN_MS = 10_000;
 
 /**
  * Stops a running plugin: lets its running work finish within the limit, then removes everything that it registered.
- * @returns timers that it had left, for people
+ * @returns the timers that the plugin has left, for people
  */
 export async function stopRun(
   lifecycle: LifecycleContext,
@@ -203,7 +205,7 @@ export async function stopRun(
       plugin: id,
     });
   }
-  // From here on it does not count as running, which matters for a guard: a part of it may be gone.
+  // The plugin does not count as running from here on: a guard may be incomplete now, and must block tools.
   record.run = undefined;
   lifecycle.touched.add(id);
   const left = await closeScope(lifecycle, run.owner.scope, run.owner.plugin);
@@ -235,7 +237,7 @@ export async function stopAll(lifecycle: LifecycleContext): Promise<void> {
   for (const record of lastStartedFirst([...lifecycle.records.values()])) await stopRun(lifecycle, record, 0);
 }
 
-/** While the host stops, a plugin that hangs must not take the time that the others need. */
+/** Time limit of one disposer while the host stops, so that a plugin that hangs leaves time for the others. */
 const ENDING_DISPOSE_MS = 1_000;
 
 /**
