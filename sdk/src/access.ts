@@ -63,6 +63,7 @@ export interface DecisionReason {
   readonly remedy?: string;
 }
 
+/** The answer of the access rules to a request, with its reasons. */
 export interface Decision {
   readonly allowed: boolean;
   /** Every rule that was checked, in order; the denying ones explain a refusal. */

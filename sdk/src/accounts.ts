@@ -34,7 +34,7 @@ export interface Receipt extends Bill {
   readonly mind: string;
   /** The member, channel and guild that it counts for. */
   readonly actor: Actor;
-  /** The bot's messages that it belongs to, so that `!why` can be asked by reply. Empty when nothing was sent. */
+  /** The bot's messages that it belongs to, so that a reply with `!why` finds it. Empty when nothing was sent. */
   readonly messageIds: readonly string[];
   /** Why, in the first person, plain text: "I was mentioned". */
   readonly trigger: string;
@@ -127,6 +127,7 @@ export const Accounts = defineToken<Accounts>('cinnabar.accounts');
 
 const MILLION = 1_000_000;
 
+/** No tokens: the initial value for sums. */
 export const NO_USAGE: BilledUsage = {
   inputTokens: 0,
   outputTokens: 0,
@@ -155,6 +156,7 @@ export function tokensOf({ inputTokens, outputTokens, cacheCreationTokens = 0, c
   return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
 }
 
+/** The sum of two usages. Missing cache counts are 0. */
 export function addUsage(sum: BilledUsage, more: Usage): BilledUsage {
   return {
     inputTokens: sum.inputTokens + more.inputTokens,

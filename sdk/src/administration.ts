@@ -235,6 +235,7 @@ export interface VerifiedBackup extends BackupFile {
   readonly host: string;
 }
 
+/** Options of a new backup. */
 export interface BackupRequest {
   /** Relative to the working directory at the start of the bot; by default the folder `backups` of its data. */
   readonly folder?: string | undefined;

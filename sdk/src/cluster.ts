@@ -40,6 +40,7 @@ export interface ClusterGroup {
  */
 export type TakeoverReason = 'expired' | 'drained' | 'rebalanced' | 'unreachable' | 'failed' | 'released';
 
+/** A group that went from one process to another. */
 export interface Takeover {
   readonly group: number;
   /** In milliseconds since 1970. */
@@ -50,6 +51,7 @@ export interface Takeover {
   readonly reason: TakeoverReason;
 }
 
+/** The processes and groups of a cluster at one moment. */
 export interface ClusterStatus {
   readonly processes: readonly ClusterProcess[];
   readonly groups: readonly ClusterGroup[];
@@ -57,8 +59,9 @@ export interface ClusterStatus {
   readonly takeovers: readonly Takeover[];
 }
 
+/** The cluster of the bot, for status commands. Provided by the host. */
 export interface Cluster {
-  /** @returns `undefined` for a bot that is one process; @throws when the database cannot be asked */
+  /** @returns `undefined` for a bot that is one process. @throws when the database does not answer */
   status(): Promise<ClusterStatus | undefined>;
 }
 export const Cluster = defineToken<Cluster>('cinnabar.cluster');
@@ -76,6 +79,7 @@ export interface QuestionDefinition<B, T> {
   run(input: B, signal: AbortSignal): T | Promise<T>;
 }
 
+/** A registered question, as `context.question` returns it. */
 export interface Question<B, T> {
   /** Asks all processes. @throws the errors of this process's `run`; other processes that do not answer are counted */
   everywhere(input: B): Promise<Answers<T>>;
@@ -92,13 +96,15 @@ export interface Question<B, T> {
   of(guildId: string | null, input: B): Promise<T>;
 }
 
+/** The answers of the processes, with their names. */
 export interface ProcessAnswers<T> {
   /** This process's answer is the first. The name is that of `!cluster`; `undefined` for a bot that is one process. */
   readonly answers: readonly { readonly process: string | undefined; readonly answer: T }[];
-  /** Names of the processes that have not answered in time. One that serves no servers is not asked. */
+  /** Names of the processes that have not answered in time, without those that serve no servers. */
   readonly missing: readonly string[];
 }
 
+/** The answers of all parts of the bot. */
 export interface Answers<T> {
   /** The first answer is that of this process. */
   readonly answers: readonly T[];

@@ -75,6 +75,7 @@ export interface DocumentChange {
   readonly isRemote: boolean;
 }
 
+/** A plugin's stored documents of one shape. */
 export interface Collection<T, Scope extends CollectionScope = CollectionScope> {
   of(key: Scope extends 'member' ? MemberKey : HasId): Document<T>;
   /** Every saved document with its key (`guildId:userId` for members), in no order; see `shared`. */

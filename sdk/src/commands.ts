@@ -67,6 +67,7 @@ export interface CommandContext {
   requireAccess(policy: AccessPolicy, name?: string): Promise<void>;
 }
 
+/** At most `uses` of a command within `perMs` milliseconds; further uses are refused. */
 export interface Cooldown {
   readonly uses: number;
   readonly perMs: number;
@@ -87,6 +88,7 @@ interface CommandBase {
   readonly help?: string;
 }
 
+/** A command as a plugin declares it: one declaration for the parser, the slash command, the help and the checks. */
 export interface CommandDefinition<S extends OptionShape = OptionShape> extends CommandBase {
   readonly options?: S;
   readonly cooldown?: Cooldown;
@@ -108,7 +110,7 @@ export interface CommandDefinition<S extends OptionShape = OptionShape> extends 
 /** Returns the options of a use of a command that may contain a secret. */
 export type Withheld = (given: Given) => readonly string[];
 
-/** The value of each option of a command, as it was typed. */
+/** The typed value of each option of a command. */
 export type Given = Readonly<Record<string, string | number | boolean>>;
 
 /** A group of commands: `!plugin list`. `access` applies to every one of them, in addition to its own. */
@@ -205,7 +207,7 @@ export interface GuildCommand {
 /** The line of an alias. */
 export interface AliasExpansion {
   readonly text: string;
-  /** The tier of the alias's creator. Its users may do no more than that, since they may not know the line. */
+  /** The tier of the alias's creator. It limits the alias's users, who may not know the line. */
   readonly tier: Tier;
 }
 
@@ -276,10 +278,12 @@ export interface OptionTraits {
   readonly suggest?: Suggest;
 }
 
+/** A suggested value of an option: the shown text, and the value to insert. */
 export interface Suggestion {
   readonly name: string;
   readonly value: string;
 }
+/** Finds suggestions for a partly typed option. Called while the member types: answer quickly. */
 export type Suggest = (
   typed: string,
   where: { readonly guildId: string | null; readonly userId: string },

@@ -78,7 +78,7 @@ export interface Registrar {
   ready(handler: () => unknown): Disposer;
   tool<T extends ToolInput, O>(definition: ToolDefinition<T, O>): Disposer;
   responder(definition: ResponderDefinition): Disposer;
-  /** A page of the dashboard, drawn from what it declares. */
+  /** A page of the dashboard, rendered from its declaration. */
   page(definition: WebPage): Disposer;
   /** An endpoint for programs on the web server, below the plugin's id. */
   route(definition: WebRoute): Disposer;
@@ -198,6 +198,7 @@ export interface WorkerModule<M> {
   ): Promise<WorkerOutput<M[K]>>;
 }
 
+/** Options of one call of a worker function. */
 export interface WorkerRunOptions {
   /**
    * Time limit in milliseconds from the beginning of the work on the input; 5,000 by default. Afterwards the worker is killed. On Linux this is processor time,

@@ -9,6 +9,7 @@ import type { CheckContext, CheckResult, ErasedCheckContext } from './observabil
 import type { SettingsSchemas } from './settings.js';
 import type { Injections, Token } from './token.js';
 
+/** A plugin as its author declares it, for `definePlugin`. */
 export interface PluginDefinition<
   S extends SettingsSchemas,
   C extends CollectionDefinitions,

@@ -3,6 +3,7 @@ import { t, translated } from './text/language.js';
 /** The readers of an error's message: members, or only those who run the bot. */
 export type ErrorAudience = 'member' | 'operator';
 
+/** A kind of error with a code: its sentence, and who may read it. */
 export interface CodedError {
   readonly audience: ErrorAudience;
   readonly sentence: string;

@@ -45,6 +45,7 @@ export interface LedgerEntry {
   /** The result is for the requester alone. */
   readonly audience?: 'requester';
 }
+/** The record of tool calls, to be read. The host writes it. */
 export interface Ledger {
   get(callId: string): Promise<LedgerEntry | undefined>;
   /** The newest first. */
@@ -69,6 +70,7 @@ export interface RecordedCall {
   readonly identity?: string;
 }
 
+/** The stored result of a call. */
 export interface RecordedResult {
   readonly callId: string;
   /** The result as people and models got it; `null` when it did not run. */
@@ -81,6 +83,7 @@ export interface RecordedResult {
   readonly audience?: 'requester';
 }
 
+/** A stored call with its result. */
 export interface RecordedUse {
   readonly call: RecordedCall;
   readonly result: RecordedResult;

@@ -11,6 +11,7 @@ export interface TextContent {
   readonly type: 'text';
   readonly text: string;
 }
+/** An image: `data` is base64 or a URL, according to `type`. */
 export interface ImageContent {
   readonly type: 'image';
   readonly source: { readonly type: 'base64' | 'url'; readonly data: string; readonly mediaType: string };
@@ -29,6 +30,7 @@ export interface MalformedToolUseContent {
   readonly raw: string;
   readonly reason: string;
 }
+/** The result of the tool call with the id `toolUseId`. */
 export interface ToolResultContent {
   readonly type: 'tool_result';
   readonly toolUseId: string;
@@ -58,6 +60,7 @@ export const textMessage = (participant: string, text: string): ParticipantMessa
   content: [{ type: 'text', text }],
 });
 
+/** A tool as it is offered to a model. */
 export interface ModelTool {
   readonly name: string;
   readonly description: string;
@@ -66,6 +69,7 @@ export interface ModelTool {
   readonly examples?: readonly string[];
 }
 
+/** A request to a language model, in the form for all providers. */
 export interface LlmRequest {
   /** Participant name of the model itself: its messages become the assistant's. */
   readonly self: string;
@@ -121,6 +125,7 @@ export interface Usage {
   readonly cacheCreation1hTokens?: number;
 }
 
+/** A model's answer, in the form of all providers. */
 export interface LlmCompletion {
   readonly content: readonly (TextContent | ToolUseContent | MalformedToolUseContent)[];
   readonly stopReason: StopReason;
@@ -177,6 +182,7 @@ export interface Embeddings {
   readonly tokens: number;
 }
 
+/** Options of a request for embeddings. */
 export interface EmbedRequest {
   /** The account that is charged, and the reason. */
   readonly charge: Charge;
@@ -194,6 +200,7 @@ export interface RenderedRequest {
   readonly body: unknown;
 }
 
+/** Language models, with budgets and receipts. Provided by `llm`. */
 export interface Llm {
   /**
    * @throws CinnabarError CINNABAR_LLM_… , each with a sentence for people

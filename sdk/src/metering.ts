@@ -22,9 +22,9 @@ import { t } from './text/language.js';
  * @example { actor: turn.actor, responder: 'chat', trigger: 'I was mentioned', work: turnId }
  */
 export interface Charge {
-  /** The member, channel and guild that it counts for. When no member asked, the user is the bot. */
+  /** The member, channel and guild that it counts for. Without a requesting member, the user is the bot. */
   readonly actor: Actor;
-  /** The responder or plugin that asks; `Receipt.mind`. */
+  /** The responder or plugin that makes the request; `Receipt.mind`. */
   readonly responder: string;
   /** Why, in the first person, plain text: "I was mentioned". */
   readonly trigger: string;
@@ -69,7 +69,7 @@ export interface ModelUse {
 /** Called once for each answer that the provider charges for, also when the answer is unusable. */
 export type OnUse = (use: ModelUse) => void;
 
-/** Models without metering: what a plugin that provides `Llm` passes to `meterLlm`. */
+/** Models without metering: the parameter of `meterLlm` for a plugin that provides `Llm`. */
 export interface UnmeteredLlm extends Pick<Llm, 'traits' | 'render' | 'current'> {
   /** The obstacles to an answer of the model. Without this function, no obstacle is known. */
   findings?(request: Pick<LlmRequest, 'model' | 'fallbacks'>): Promise<readonly CheckResult[]>;

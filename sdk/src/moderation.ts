@@ -53,6 +53,7 @@ export const moderationCase = z.object({
 });
 export type ModerationCase = z.output<typeof moderationCase>;
 
+/** An action to carry out on a member. */
 export interface ModerationRequest {
   readonly guildId: string;
   readonly userId: string;

@@ -31,6 +31,7 @@ export const Redaction = defineToken<Redaction>('cinnabar.redaction');
 /** A value for each label. Values come from a small set: never ids of guilds, channels, members or messages. */
 export type MetricLabels<L extends string> = Readonly<Record<L, string>>;
 
+/** The common part of all metrics' declarations. */
 export interface MetricDefinition<L extends string> {
   /**
    * Lower case letters, digits and `_`, with the unit in it and, for a counter, `_total` at its end. It is published after the plugin's id:
@@ -56,6 +57,7 @@ export interface HistogramDefinition<L extends string> extends MetricDefinition<
 /** The value of a metric for one set of labels. */
 export type MetricReading<L extends string> = readonly [labels: MetricLabels<L>, value: number];
 
+/** A value that can rise and fall. */
 export interface GaugeDefinition<L extends string> extends MetricDefinition<L> {
   /** Called each time when metrics are read: it answers from memory. */
   readonly read: () => number | Iterable<MetricReading<L>>;
@@ -102,6 +104,7 @@ export interface AuditAct {
   readonly reads?: boolean | undefined;
 }
 
+/** An entry of the audit. */
 export interface AuditedAct extends Omit<AuditAct, 'actor'> {
   /** In ms since the epoch. */
   readonly at: number;
@@ -196,7 +199,7 @@ export interface CheckContext<
   readonly signal: AbortSignal;
 }
 
-/** A check context whose types the host does not know. */
+/** A check context with erased types. */
 export interface ErasedCheckContext extends Pick<CheckContext, 'configuration' | 'clock' | 'signal'> {
   readonly settings: object;
   readonly env: object;
@@ -246,9 +249,9 @@ export interface LogRecord {
   readonly fields: LogFields;
 }
 
-/** Which entries are wanted. */
+/** The criteria of a search in the log. */
 export interface LogQuery {
-  /** This level and what is more important. */
+  /** The least important level that is included. */
   readonly level?: LogLevel;
   readonly component?: string;
   /** Matches anywhere in the entry, in any case. */

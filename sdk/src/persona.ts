@@ -37,7 +37,7 @@ export type PersonaTrigger =
   | (TriggerBase & { readonly type: 'timer' })
   | (TriggerBase & { readonly type: 'self_reflection' })
   | (TriggerBase & {
-      /** A member reacted to what the persona said. */
+      /** A member reacted to a message of the persona. */
       readonly type: 'reaction';
       readonly by: PersonaContact;
       readonly emoji: string;
@@ -45,6 +45,7 @@ export type PersonaTrigger =
     })
   | (TriggerBase & { readonly type: 'member_joined'; readonly member: PersonaContact });
 
+/** The channel of a persona. */
 export interface PersonaPlace {
   /** `null` in a direct message. */
   readonly guildId: string | null;
@@ -165,6 +166,7 @@ export type PersonaEvent =
       readonly reasoning?: string | undefined;
     });
 
+/** A persona's mood at one moment. */
 export interface PersonaMood {
   readonly name: string;
   /** 0 (hardly felt) to 10. */

@@ -4,8 +4,10 @@ import type { Manifest } from './definition.js';
 import type { CheckResult } from './observability.js';
 import { defineToken } from './token.js';
 
+/** `waiting`: a service that the plugin injects is not provided at the moment. */
 export type PluginState = 'running' | 'stopped' | 'failed' | 'waiting';
 
+/** A plugin that the host has found, and its state. */
 export interface PluginInfo {
   readonly id: string;
   readonly manifest: Manifest;
@@ -13,13 +15,13 @@ export interface PluginInfo {
   /** Where it was found: `bundled`, `folder` or `package`. */
   readonly source: 'bundled' | 'folder' | 'package';
   readonly path: string;
-  /** Why it failed, or what it waits for. */
+  /** Why it failed, or why it waits. */
   readonly problem?: string;
   /** Names of the environment variables that it declares. */
   readonly env: readonly string[];
   readonly provides: readonly string[];
   readonly injects: readonly string[];
-  /** Labels of what it has registered, in order. */
+  /** Labels of its registrations, in order. */
   readonly effects: readonly string[];
 }
 
@@ -59,6 +61,7 @@ export type Diagnosis = (about: DiagnosisSubject) => readonly CheckResult[] | Pr
  */
 export type SilenceReasons = (message: Message) => readonly string[] | Promise<readonly string[]>;
 
+/** The versions before and after a reload, and the visible changes. */
 export interface ReloadReport {
   readonly id: string;
   readonly from: string;
@@ -67,6 +70,7 @@ export interface ReloadReport {
   readonly changes: readonly string[];
 }
 
+/** The result of unloading a plugin. */
 export interface UnloadReport {
   /** Timers that the plugin had set itself and that had to be cleared: `setInterval 1000 ms, src/index.ts:7:3`. */
   readonly leftovers: readonly string[];

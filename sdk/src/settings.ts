@@ -45,6 +45,7 @@ export interface GuildSettings<D> {
   changedIn(): Promise<readonly string[]>;
 }
 
+/** The settings of a plugin by scope: `settings.global.get()`, `settings.guild(guildId).get()`. */
 export type Settings<S extends SettingsSchemas> = {
   readonly [K in keyof S & SettingScope]-?: K extends 'global'
     ? DocumentOf<S[K]>
@@ -55,7 +56,7 @@ export type Settings<S extends SettingsSchemas> = {
         : (of: HasId) => DocumentOf<S[K]>;
 };
 
-/** Which of a plugin's settings have changed: one document, of a server, a channel … */
+/** A change of a plugin's settings: one document, of a server, a channel … */
 export interface SettingsChange {
   readonly scope: SettingScope;
   /** The id of the server, channel, role or user; for a member `guildId-userId`; `null` for the global settings. */

@@ -62,6 +62,7 @@ export interface TaskMessage {
   readonly messageIds: readonly string[];
 }
 
+/** A task to start. */
 export interface TaskRequest {
   /** The goal, at most 4,000 characters. */
   readonly prompt: string;

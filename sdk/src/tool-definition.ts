@@ -65,6 +65,7 @@ export interface ToolContext {
   progress(progress: ToolProgress): void;
 }
 
+/** A tool as a plugin declares it: one declaration for the models' schema, the confirmation card and the audit. */
 export interface ToolDefinition<S extends ToolInput = ToolInput, O = unknown> {
   /** The name for models: letters, digits and `_`, at most 64. Unique in the host. */
   readonly name: string;

@@ -7,6 +7,7 @@ import type { Risk, TerminalNames } from './tool-definition.js';
 export const TOOL_POLICIES = ['allow', 'confirm', 'deny'] as const;
 export type ToolPolicy = (typeof TOOL_POLICIES)[number];
 
+/** Why a call was refused or failed. */
 export interface ToolFailure {
   readonly code: string;
   /** May be shown to people. */
@@ -113,6 +114,7 @@ export interface ToolCall {
   expire(reason: string): Promise<boolean>;
 }
 
+/** A step between a tool call and its execution, such as confirmation or a budget. */
 export interface Interceptor {
   readonly name: string;
   /** Lower runs first (outermost). */
@@ -149,6 +151,7 @@ export interface ToolInfo {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
+/** A tool call to make. */
 export interface ToolRequest {
   readonly name: string;
   /** The model's arguments, which the host validates. */
@@ -205,6 +208,7 @@ export interface ExplainedTool extends Decision {
   readonly notOffered?: DecisionReason;
 }
 
+/** The registered tools. Every call goes through the same access checks, interceptors and ledger. Provided by the host. */
 export interface Tools {
   list(): readonly ToolInfo[];
   /** The tools that the actor may use there: plugin enabled, access granted, not denied by policy. */
@@ -226,6 +230,7 @@ export interface Tools {
 }
 export const Tools = defineToken<Tools>('cinnabar.tools');
 
+/** The tool policies that admins have set, by guild. `get` resolves with `undefined` for a tool without one. Provided by the host. */
 export interface ToolPolicies {
   get(guildId: string, tool: string): Promise<ToolPolicy | undefined>;
   set(guildId: string, tool: string, policy: ToolPolicy): Promise<void>;

@@ -7,6 +7,7 @@ import type { ToolSource } from './ledger.js';
 import type { RenderedRequest } from './llm.js';
 import { defineToken } from './token.js';
 
+/** `activate` and `continue`: a command without a text asked for an answer, or for more of the last one. */
 export type TurnTrigger = 'command' | 'mention' | 'reply' | 'dm' | 'name' | 'random' | 'activate' | 'continue';
 
 /** A message to the bot that a responder answers. */
@@ -85,6 +86,7 @@ export interface ResponderDefinition {
   respond(turn: Turn): Promise<void>;
 }
 
+/** A registered responder. */
 export interface ResponderInfo {
   readonly name: string;
   readonly description: string;
@@ -94,6 +96,7 @@ export interface ResponderInfo {
   readonly typesItself?: boolean;
 }
 
+/** The registered responders. Provided by the host. */
 export interface Responders {
   /** Responders whose plugin is enabled in the guild. */
   list(guildId: string | null): readonly ResponderInfo[];
@@ -152,6 +155,7 @@ export interface ContextLine {
   readonly source: ToolSource;
 }
 
+/** A conversation, and the bot's instructions for its place. */
 export interface ChannelContext {
   /** Oldest first. */
   readonly lines: readonly ContextLine[];

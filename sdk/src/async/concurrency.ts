@@ -78,6 +78,7 @@ export interface FairScheduler<C extends FairClaim = FairClaim> {
   waiting(): readonly C[];
 }
 
+/** @param boundsOf the limits for a request, read again for each assignment */
 export function createFairScheduler<C extends FairClaim = FairClaim>(
   boundsOf: (claim: C) => FairBounds,
 ): FairScheduler<C> {
@@ -217,6 +218,7 @@ function inTurn<T>(queues: readonly (readonly T[])[]): readonly T[] {
   return Array.from({ length: longest }, (_, at) => queues.flatMap((queue) => queue.slice(at, at + 1))).flat();
 }
 
+/** Limits the number of uses by each key within a sliding window. */
 export interface RateLimiter {
   /**
    * Counts a use by `key` within the window. Above the limit it counts nothing, and returns how long to wait, and whether this is the first refusal since the
@@ -287,6 +289,7 @@ export interface CircuitBreaker {
   run<T>(attempt: () => Promise<T>, judge: (result: T) => Verdict): Promise<T>;
 }
 
+/** Thrown by `CircuitBreaker.run` while the breaker admits no attempt. */
 export class CircuitOpenError extends Error {
   override readonly name = 'CircuitOpenError';
 }

@@ -38,6 +38,7 @@ export function linkSignals(...sources: readonly AbortSignal[]): { readonly sign
   };
 }
 
+/** A time limit for some work, as `createDeadline` makes it. */
 export interface Deadline {
   /** Aborts when the time is over, or when one of the signals aborts; then with the reason of that signal. */
   readonly signal: AbortSignal;

@@ -61,7 +61,7 @@ const WAITS_MS = 5 * 60_000;
 
 /**
  * Asks before a command does something: a message with two buttons that only its caller can press, for five minutes. The question is dropped when the plugin
- * stops; the buttons then say so.
+ * stops; a press on the buttons then gets a notice.
  * @example await askFirst(ctx, { content: 'This deletes everything.', yes: 'Delete everything', run: async () => 'All gone.' });
  */
 export function createAskFirst({ component, clock, random, name = 'ask-first', access }: AskFirstOptions): AskFirst {

@@ -132,10 +132,12 @@ export function compareIds(a: string, b: string): -1 | 0 | 1 {
   return Snowflake.compare(a, b);
 }
 
+/** The newer of two ids. */
 export function newerId(a: string, b: string): string {
   return compareIds(a, b) >= 0 ? a : b;
 }
 
+/** The older of two ids. */
 export function olderId(a: string, b: string): string {
   return compareIds(a, b) <= 0 ? a : b;
 }

@@ -47,6 +47,7 @@ export interface Journal<T> {
   release(): Promise<void>;
 }
 
+/** Options of a journal on a medium. */
 export interface JournalOptions<T> {
   /**
    * Returns records equivalent to all that were appended. With it, the write after a failed one rewrites the journal, so that a record that is in memory but
@@ -85,6 +86,7 @@ export interface JournalEntry {
   readonly isOwn: boolean;
 }
 
+/** Options of a group of journals. */
 export interface JournalsOptions {
   /** The name of the group, when it is not the plugin's id. */
   readonly name?: string;

@@ -123,6 +123,7 @@ function utcOf({ year, month, day, hour, minute }: WallTime): number {
 /** `22:00-07:00`, or an empty text. */
 export const QUIET_HOURS = /^(?:(?:[01]?\d|2[0-3]):[0-5]\d-(?:[01]?\d|2[0-3]):[0-5]\d)?$/;
 
+/** A daily period in a time zone. */
 export interface QuietHours {
   /** `22:00-07:00` spans midnight. An empty text, or two equal times, means never. */
   readonly quietHours: string;
