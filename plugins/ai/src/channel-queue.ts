@@ -3,13 +3,13 @@ import { compareIds, createFairSlots, type Turn } from '@cinnabar/sdk';
 interface ChannelQueueOptions {
   /** Maximum number of channels that are answered at the same time. */
   concurrency(): Promise<number>;
-  /** Whether the responder of this turn takes all waiting turns at once. */
+  /** Whether the responder of this turn answers all waiting turns together. */
   takesBatches(turn: Turn): Promise<boolean>;
-  /** Whether its message was deleted, or a member stopped it. */
+  /** Whether the turn's message was deleted, or a member stopped the turn. */
   isWithdrawn(turn: Turn): boolean;
-  /** Aborts when the plugin stops: all waiting turns are then answered at once with the reason. */
+  /** Aborts when the plugin stops; all waiting turns are then handed over at once, and get the reason. */
   readonly signal: AbortSignal;
-  /** Called with every turn exactly once, oldest first; all but the last are its `earlier`. */
+  /** Called with every turn exactly once, oldest first; all but the last become its `earlier`. */
   answer(turns: readonly [...Turn[], Turn]): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ interface ChannelTurns {
 
 export type ChannelQueue = ReturnType<typeof createChannelQueue>;
 
-/** Turns of one channel run one after another. Channels run concurrently up to a limit; above it, guilds take turns. */
+/** Runs the turns of one channel one after another. Channels run concurrently up to a limit; above it, guilds take turns. */
 export function createChannelQueue({ concurrency, takesBatches, isWithdrawn, signal, answer }: ChannelQueueOptions) {
   const channels = new Map<string, ChannelTurns>();
   let total = 1;
@@ -46,7 +46,7 @@ export function createChannelQueue({ concurrency, takesBatches, isWithdrawn, sig
 
   const takeBatch = async (items: QueuedTurn[]): Promise<readonly QueuedTurn[]> => {
     const first = items[0];
-    // Errors here are found again, and reported, when the turn is answered.
+    // When the turn is answered, the same error occurs again, and is reported.
     const together = first !== undefined && (await takesBatches(first.turn).catch(() => false));
     return items.splice(0, together ? leading(items) : 1);
   };
@@ -82,19 +82,19 @@ export function createChannelQueue({ concurrency, takesBatches, isWithdrawn, sig
       const channel = channels.get(channelId);
       if (channel === undefined) return 0;
       const waiting = channel.items.filter(({ turn }) => !isWithdrawn(turn)).length;
-      // The first one is about to be handed over.
+      // The first turn is about to be handed over.
       return isUnderWay(channel) ? waiting : Math.max(0, waiting - 1);
     },
     /** How many turns of a member wait in the channel. */
     waitingOf: (channelId: string, userId: string) =>
       itemsOf(channels.get(channelId), userId).filter(({ turn }) => !isWithdrawn(turn)).length,
-    /** In how many other channels the member has a waiting or running turn. */
+    /** Number of other channels in which the member has a waiting or running turn. */
     elsewhere: (channelId: string, userId: string) =>
       [...channels].filter(
         ([id, channel]) =>
           id !== channelId && (channel.answering.includes(userId) || itemsOf(channel, userId).length > 0),
       ).length,
-    /** Whether a turn of the channel would have to wait. */
+    /** Whether a new turn of the channel would have to wait. */
     busy: (channelId: string) => channels.has(channelId),
     /** Totals: waiting turns, and channels with a running turn. */
     totals(): { readonly waiting: number; readonly answering: number } {
@@ -136,13 +136,13 @@ function itemsOf(channel: ChannelTurns | undefined, userId: string): readonly Qu
   return (channel?.items ?? []).filter(({ turn }) => turn.actor.userId === userId);
 }
 
-/** In the order in which the messages were written: a command takes a little longer to arrive here than a mention. */
+/** The index of a turn by the time of its message: a command takes longer to arrive here than a mention. */
 function placeOf({ message }: Turn, items: readonly QueuedTurn[]): number {
   if (message === null) return items.length;
   return items.findLastIndex(({ turn }) => turn.message === null || compareIds(turn.message.id, message.id) < 0) + 1;
 }
 
-/** A slash command has its own pending answer, so it is not combined with others. */
+/** Number of turns that are answered together. A slash command has its own pending answer, so it is never combined with others. */
 function leading(items: readonly QueuedTurn[]): number {
   const slash = items.findIndex(({ turn }) => turn.message === null);
   return slash < 0 ? items.length : Math.max(1, slash);

@@ -24,7 +24,7 @@ const USE_DESCRIPTION = 'Choose who answers in this server or channel';
 const PROMPT_DESCRIPTION = 'Send you the prompt that the model would get here next, as a file';
 const STATUS_DESCRIPTION = 'Show who answers here, and with which model';
 
-/** `!ai <text>`, with the subcommands `use`, `status` and `prompt`; these are separate slash commands. */
+/** Registers `!ai <text>`, with the subcommands `use`, `status` and `prompt`, which are separate slash commands. */
 export function registerCommands(context: AiContext, queue: ChannelQueue, take: Take): void {
   const { command, services } = context;
   command({
@@ -84,8 +84,8 @@ const promptPolicy = ({ settings }: AiContext): AccessPolicy => ({
 });
 
 /**
- * The prompt as it would be for the requester: messages that they may not read are left out. Others in the channel may read less, so only the requester gets
- * it.
+ * Sends the prompt of a turn of the requester, without messages that the requester may not read. Others in the channel may read less, so only the requester
+ * gets it.
  */
 async function sendPrompt(context: AiContext, ctx: CommandContext): Promise<unknown> {
   const { settings, services } = context;
@@ -122,7 +122,7 @@ async function sendPrompt(context: AiContext, ctx: CommandContext): Promise<unkn
 }
 
 async function use(context: AiContext, ctx: CommandContext, choice: Choice): Promise<unknown> {
-  // In a direct message every user chooses for themselves.
+  // In a direct message, every user may choose.
   await ctx.requireAccess(ctx.actor.guildId === null ? {} : USE_POLICY, 'ai use');
   return ctx.reply(await chooseResponder(context, ctx.actor, ctx.channel, choice));
 }
@@ -144,13 +144,13 @@ function suggestResponders(responders: Responders, guildId: string | null, typed
     .map((name) => ({ name, value: name }));
 }
 
-/** The subcommand in `!ai …` when it is not a turn. */
+/** A subcommand in `!ai …`. */
 type Subcommand = { readonly kind: 'status' | 'prompt' } | ({ readonly kind: 'use' } & Choice);
 
 const USE = /^use(?:\s+(?!--)(\S+))?(?:\s+(--here))?$/;
 
 /**
- * Recognises `!ai status`, `!ai prompt` and `!ai use [responder] [--here]`. Only these exact forms, in lower case, with at most one word after `use`, are
+ * Parses `!ai status`, `!ai prompt` and `!ai use [responder] [--here]`. Only these exact forms, in lower case, with at most one word after `use`, are
  * subcommands: `!ai Use your head` and `!ai use the force` are messages to the bot.
  */
 function subcommandOf(text: string): Subcommand | undefined {
@@ -160,17 +160,17 @@ function subcommandOf(text: string): Subcommand | undefined {
   return match === null ? undefined : { kind: 'use', responder: match[1], here: match[2] !== undefined };
 }
 
-/** Resets to the channel's or the guild's default. */
+/** The word that resets a choice to the channel's or the guild's default. */
 const DEFAULT_WORD = 'default';
 
 interface Choice {
-  /** A responder, `default`, or nothing to list them. */
+  /** The name of a responder, or `default`; without it, the responders are listed. */
   readonly responder: string | undefined;
-  /** For this channel only. */
+  /** Whether the choice is for this channel only. */
   readonly here: boolean;
 }
 
-/** Carries out `ai use`, and returns the new state. @throws UserError when there is no such responder here */
+/** Carries out `ai use`, and returns a sentence about the result. @throws UserError without such a responder here */
 async function chooseResponder(context: AiContext, actor: Actor, channel: Channel, choice: Choice): Promise<string> {
   const { settings, services } = context;
   if (choice.responder === undefined) return listResponders(context, actor, channel);
@@ -204,7 +204,7 @@ async function chooseResponder(context: AiContext, actor: Actor, channel: Channe
   ].join('\n');
 }
 
-/** A line about the configuration that is missing before the chosen responder can answer. */
+/** A line about missing configuration that the chosen responder needs. */
 async function missingFor(
   { services: { plugins, responders } }: AiContext,
   { guildId }: Actor,
@@ -217,7 +217,7 @@ async function missingFor(
     : [t('⚠️ It cannot answer yet: {problem} {remedy}', { problem: need.problem, remedy: need.remedy })];
 }
 
-/** Users choose for their own direct messages. */
+/** Changes a user's choice for their own direct messages. */
 async function chooseDirect(context: AiContext, actor: Actor, channel: Channel, responder: string | undefined) {
   const { settings } = context;
   const own = settings.user(actor.userId);

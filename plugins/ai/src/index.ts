@@ -62,8 +62,8 @@ export default definePlugin({
 });
 
 /**
- * The checks for messages to the bot: which responder answers here, what it needs, and the limits of `ai`.
- * @param refusal what the intake would refuse a turn with now
+ * The checks of why the bot does not answer here: the responder, what it needs, and the limits of `ai`.
+ * @param refusal resolves with the reason for which the intake would refuse a turn now
  */
 function createDiagnosis(
   { client, settings, services: { plugins, responders } }: AiContext,

@@ -30,8 +30,8 @@ import type { ChannelQueue } from './channel-queue.js';
 import type { AiContext, AiSettings, Limits } from './context.js';
 
 /**
- * Routes messages to the intake: those that address the bot, and those that responders hand in (`FrontDoor`). Messages that another part of the bot waits for,
- * such as the answer to its question, are excluded.
+ * Routes messages to the intake: those that address the bot, and those that responders hand in (`FrontDoor`). Excludes messages for which another part of the
+ * bot waits, such as the answer to its question.
  */
 export function createMessageRouter(context: AiContext, take: Take, deletedMessages: DeletedMessages) {
   const { settings, client, services, log } = context;
@@ -66,7 +66,7 @@ export function createMessageRouter(context: AiContext, take: Take, deletedMessa
 
   return {
     frontDoor,
-    /** Called for every message: accepts it when it addresses the bot. */
+    /** Called for every message. Accepts one that addresses the bot. */
     route(message: Message): Promise<boolean> | undefined {
       const botId = client.user?.id;
       const trigger = triggerOf(message, botId);
@@ -78,8 +78,8 @@ export function createMessageRouter(context: AiContext, take: Take, deletedMessa
 }
 
 /**
- * Why a message is for the bot, or `undefined` when it is not. Runs for every message, so the common case needs only a few reads of fields.
- * Ignores bots and webhooks, mentions of a role or of everyone, and dot messages.
+ * Why a message is for the bot; `undefined` if it is not. Runs for every message, so the common case needs only a few reads of fields. Ignores bots and
+ * webhooks, mentions of a role or of everyone, and dot messages.
  */
 function triggerOf(message: Message, botId: string | undefined): Turn['trigger'] | undefined {
   const { author, mentions } = message;
@@ -92,13 +92,13 @@ function triggerOf(message: Message, botId: string | undefined): Turn['trigger']
   return mentions.users.has(botId) ? 'mention' : undefined;
 }
 
-/** The text without the mention that addresses the bot: the first one, and a comma or colon after it. */
+/** The text without the first mention of the bot, and a comma or colon after it. */
 export function withoutMention(content: string, botId: string): string {
   const mention = new RegExp(`^\\s*<@!?${botId}>\\s*[,:;]?|<@!?${botId}>\\s*$`);
   return content.replace(mention, '').trim();
 }
 
-/** The turn of a message; `undefined` when the bot may not answer it. */
+/** The turn of a message; `undefined` if the bot may not answer it. */
 function arrivalOf(context: AiContext, message: Message, trigger: Turn['trigger'], botId: string): Arrival | undefined {
   const { channel, author: user, member, guild } = message;
   if (!channel.isSendable() || !maySend(channel)) return undefined;
@@ -136,7 +136,7 @@ function replyTo(
   const allowedMentions = { parse: [], users: [message.author.id], repliedUser: true };
   let replied = !mayRefer(channel);
   const send = (options: Omit<MessageReplyOptions, 'failIfNotExists'>): Promise<Message> => {
-    // The answer is sent even when the question was deleted meanwhile.
+    // The answer is sent even if the question was deleted meanwhile.
     const reply = replied ? {} : { reply: { messageReference: message.id, failIfNotExists: false } };
     replied = true;
     return sendOnce(channel, { ...options, ...reply, allowedMentions }, random.id(), { clock, signal });
@@ -153,18 +153,18 @@ function replyTo(
   };
 }
 
-/** The maximum length of an answer before it becomes a file. */
+/** The length above which an answer becomes a file. */
 export function answerLimitsIn({ answerMessages, answerCharacters }: Limits): TextLimits {
   return { messages: answerMessages, characters: answerCharacters };
 }
 
 export interface Route {
   readonly responder: string;
-  /** The setting that chose it. */
+  /** The setting from which the responder comes. */
   readonly chosen: 'channel' | 'guild' | 'user' | 'default';
 }
 
-/** The responder of a channel. A thread follows its parent unless it has its own; in a direct message the user chooses. */
+/** The responder of a channel. A thread uses its parent's unless it has its own; in a direct message the user chooses. */
 export function routeOf(settings: AiSettings, channel: Channel, guildId: string | null): Promise<Route> {
   if (channel.isDMBased()) return directResponder(settings, 'recipientId' in channel ? channel.recipientId : null);
   const parents = channel.isThread() && channel.parentId !== null ? [channel.parentId] : [];
@@ -177,7 +177,7 @@ async function directResponder(settings: AiSettings, userId: string | null): Pro
   return { responder: (await settings.global.get()).defaultResponder, chosen: 'default' };
 }
 
-/** @param channelIds the channel, then the one that it follows */
+/** @param channelIds the channel, then its parent */
 async function responderIn(
   settings: AiSettings,
   guildId: string | null,
@@ -194,13 +194,13 @@ async function responderIn(
 
 const MINUTE_MS = 60_000;
 
-/** A new turn; the intake gives it an id. */
+/** A turn to which the intake has not assigned an id yet. */
 export type Arrival = Omit<Turn, 'id' | 'earlier'>;
 export type Take = (arrival: Arrival) => Promise<boolean>;
 
 /**
- * Admits turns in the order of their arrival, within the limits of the member and the channel. The function resolves when the turn was answered, or with
- * `false`; it never rejects.
+ * Admits turns in the order of their arrival, within the limits of the member and the channel. `take` resolves with `true` when the turn was answered, with
+ * `false` when it was refused; it never rejects.
  */
 export function createIntake(
   { services, settings, log }: AiContext,
@@ -212,7 +212,7 @@ export function createIntake(
   const rateLimiter = createRateLimiter(clock, MINUTE_MS);
   const admissions = createKeyedMutex();
 
-  /** A sentence when the turn is refused; empty to refuse it without an answer. */
+  /** A sentence if the turn is refused; empty to refuse it without an answer. */
   const refusalOf = async (turn: Turn): Promise<string | undefined> => {
     const { actor, trigger } = turn;
     const limits = await settings.guild(actor.guildId).get();
@@ -225,7 +225,7 @@ export function createIntake(
     return asked && (excess.isFirst || turn.message === null) ? waitSentence(excess.waitMs) : '';
   };
 
-  /** The limits of waiting turns; none for a responder with its own queue. */
+  /** A sentence if too many turns wait; responders with their own queue have no limit here. */
   const queueExcess = async (turn: AskedPlace, limits: Limits) =>
     (await hasOwnQueue(turn)) ? undefined : ((await ownExcess(turn, limits)) ?? (await channelExcess(turn, limits)));
 
@@ -234,7 +234,7 @@ export function createIntake(
     return responders.list(actor.guildId).find(({ name }) => name === responder)?.queues === true;
   };
 
-  /** The limit of a member's pending turns. */
+  /** A sentence if the member has too many pending turns. */
   const ownExcess = async ({ channel, actor }: AskedPlace, { maxWaitingOfMember }: Limits) => {
     const { perMember } = await settings.global.get();
     if (queue.elsewhere(channel.id, actor.userId) >= perMember) return manySentence(perMember);
@@ -258,7 +258,7 @@ export function createIntake(
     const watch = deletedMessages.watch(arrived);
     const { turn } = watch;
     try {
-      // One at a time, so that a slow check does not change the order.
+      // One turn of a channel at a time, so that a slow check does not change the order.
       const answered = await admissions.run(turn.channel.id, async () => {
         const refusal = await languages.speak(turn.actor, () => refusalOf(turn));
         if (refusal === undefined && (await hasOwnQueue(turn))) return { end: await answer([turn]) };
@@ -281,7 +281,7 @@ export function createIntake(
 
   return {
     take,
-    /** Why a turn of the actor would be refused now, if it would. Counts nothing. */
+    /** Why a turn of the actor would be refused now; `undefined` if it would not. Counts nothing. */
     async refusal(place: AskedPlace): Promise<string | undefined> {
       const { guildId, userId } = place.actor;
       const limits = await settings.guild(guildId).get();
@@ -326,7 +326,7 @@ interface Watched {
 
 type DeletedMessages = ReturnType<typeof createDeletedMessages>;
 
-/** Aborts the signal of a turn whose message was deleted or became a dot message, or that a member stopped; the reason says which. */
+/** Aborts the signal of a turn when its message was deleted or became a dot message, or a member stopped it. The signal's reason says which. */
 export function createDeletedMessages({ on }: AiContext) {
   const watched = new Set<Watched>();
   const byQuestion = new Map<string, Watched>();
@@ -339,7 +339,7 @@ export function createDeletedMessages({ on }: AiContext) {
     for (const message of messages.values()) withdraw(message);
   });
   return {
-    /** Watches a turn until `end`. Returns the turn to answer. */
+    /** Watches a turn until `end`. Returns the turn with its signal. */
     watch(arrived: Turn) {
       const controller = new AbortController();
       const linked = linkSignals(arrived.signal, controller.signal);

@@ -13,13 +13,13 @@ import {
 import type { Message, SendableChannels } from 'discord.js';
 import type { AiContext } from './context.js';
 
-/** The notices in Discord, by the message that they reply to. They are stored before they are sent, so that a start finds those of a killed process. */
+/** The notices on Discord, by the message that they reply to. Stored before they are sent, so that the next process finds those of a killed one. */
 export const collections = {
   stillWorking: {
     scope: 'global',
     version: 1,
     schema: z.object({
-      /** The server of its channel, whose host removes left-over notices. */
+      /** The guild of the channel, whose host removes notices that were left. */
       guildId: z.string().nullable().default(null),
       channelId: z.string(),
       content: z.string(),
@@ -33,7 +33,7 @@ const SEARCHED_MESSAGES = 100;
 
 export type StillWorking = ReturnType<typeof createStillWorking>;
 
-/** The notice that an answer takes a while. */
+/** Sends and removes notices that an answer takes a while. */
 export function createStillWorking({ collections, client, services: { clock }, log, signal }: AiContext) {
   const notices = collections.stillWorking;
   const failed = (error: unknown) => {
@@ -81,10 +81,10 @@ export function createStillWorking({ collections, client, services: { clock }, l
 
   return {
     /**
-     * Sends the notice once, unless a part of the answer is visible by then, and deletes it when the answer was sent. Not for slash commands, which show that
-     * they are busy, and for turns that were not requested.
-     * @param afterSeconds 0 for never
-     * @returns a function that ends it
+     * Sends the notice once, unless a part of the answer is visible by then, and deletes it when the answer was sent. Slash commands, which show that they are
+     * busy, and turns that were not requested have no notice.
+     * @param afterSeconds 0: never
+     * @returns a function that ends the watch
      */
     watch(turn: Turn, afterSeconds: number, deadlineSeconds: number): () => Promise<void> {
       const { channel, message, trigger } = turn;
@@ -99,7 +99,7 @@ export function createStillWorking({ collections, client, services: { clock }, l
         const word = await said;
         if (word === undefined) return;
         const removal = () => remove(message.id, channel, word.id);
-        // A Discord failure must not delay the answer.
+        // Retries are not awaited, because a failure of Discord must not delay the answer.
         await removal().catch(() => void retryDiscord(clock, removal, { signal }).catch(failed));
       };
     },
@@ -115,7 +115,7 @@ export function createStillWorking({ collections, client, services: { clock }, l
   };
 }
 
-/** Whether a part of the answer was sent: a reply of the bot to the message. Where the bot cannot reply, any later message of it counts. */
+/** Whether a part of the answer was sent: a reply of the bot to the message. Where the bot cannot reply, any later message of the bot counts. */
 function isAnswered({ channel, earlier }: Turn, message: Message): boolean {
   const asked = new Set([message.id, ...earlier.flatMap((turn) => turn.message?.id ?? [])]);
   const refers = mayRefer(channel);
@@ -129,7 +129,7 @@ function isAnswered({ channel, earlier }: Turn, message: Message): boolean {
   );
 }
 
-/** A notice without a confirmation from Discord. */
+/** Finds a notice whose sending Discord has not confirmed. */
 async function findNotice(channel: SendableChannels, askedId: string, content: string): Promise<string | undefined> {
   const since = await channel.messages.fetch({ after: askedId, limit: SEARCHED_MESSAGES, cache: false });
   return since.find(

@@ -18,15 +18,15 @@ import { answerLimitsIn, routeOf, withoutMention } from './intake.js';
 import type { StillWorking } from './still-working.js';
 
 const failure = () => t('Something went wrong while I was answering. Please try again.');
-/** True both for a restart and for a final stop. */
+/** True for a restart and for a final stop. */
 const stopped = () => t('I was stopped before I had finished this. Please ask again.');
-/** A slash command shows "thinking" until it has an answer. */
+/** The answer to a stopped slash command, which shows "thinking" until it has one. */
 const ending = () => t('Stopped.');
-/** How long a responder may run after its signal has aborted. */
+/** How long a responder may run after its signal has aborted, in ms. */
 const STOP_GRACE_MS = 500;
-/** The same after the deadline: the responder may have to record its usage. */
+/** The same after the deadline, since the responder may have to record its usage. */
 const DEADLINE_GRACE_MS = 5_000;
-/** A responder that keeps the deadline itself replies with its own sentence before the signal aborts. */
+/** How long after the deadline the signal aborts, so that a responder that observes the deadline can reply with its own sentence. */
 const AFTER_DEADLINE_MS = 2_000;
 
 /** Runs turns with the responder of their channel, shows typing, and replies with a sentence when one fails. Never rejects. */
@@ -56,7 +56,7 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
     };
     const bounded: Turn = {
       ...turn,
-      // An abandoned turn gets no answer later.
+      // A turn that was given up gets no answer later.
       reply: (body) => (isGivenUp ? Promise.reject(new Error('the turn was given up')) : sending(turn.reply(body))),
       sending,
       signal: deadline.signal,
@@ -71,13 +71,13 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
       return !isGivenUp;
     } finally {
       const tidied = stopNotice();
-      // When the plugin stops there is no time to wait for it.
+      // When the plugin stops, there is no time to wait for the removal.
       if (!turn.signal.aborted) await tidied;
       await stopTyping?.();
     }
   };
 
-  /** Resolves with the turns that still need an answer after others of the batch were withdrawn. */
+  /** Answers the turns. Resolves with those that still need an answer after others of the batch were withdrawn. */
   const attempt = async (turns: readonly [...Turn[], Turn]): Promise<readonly Turn[]> => {
     const earlier = turns.slice(0, -1).map(asEdited);
     const turn = { ...asEdited(turns[turns.length - 1] ?? turns[0]), earlier };
@@ -86,12 +86,12 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
       .guild(turn.actor.guildId)
       .get()
       .catch(() => settings.guild(null).get());
-    // Registered only now: the plugin's signal hands over waiting turns before it aborts their own.
+    // Checked only here, because the plugin's signal hands over waiting turns before it aborts their own signals.
     if (stopping()) return replyToAll(turns, stopped(), log);
     const signals = turns.map(({ signal }) => signal);
     const deadline = createDeadline(clock, limits.deadlineSeconds * 1_000 + AFTER_DEADLINE_MS, signals);
     const late = outOfTime(limits.deadlineSeconds);
-    /** A failure after the signal has aborted is a consequence of that. */
+    /** Why the signal has aborted; errors after that are consequences. */
     const whyEnded = () => {
       if (stopping()) return stopped();
       return deadline.isUp ? late : undefined;
@@ -130,7 +130,7 @@ export function createTurnRunner({ services, settings, signal, log }: AiContext,
   };
 }
 
-/** Several members are answered in the language of their server. */
+/** The language of an answer: several members are answered in that of their server. */
 function audienceOf([{ actor }, ...others]: readonly [...Turn[], Turn]): Audience {
   const { guildId, userId } = actor;
   return others.every((other) => other.actor.userId === userId) ? { guildId, userId } : { guildId };
@@ -148,7 +148,7 @@ function outOfTime(seconds: number): string {
   return t('I could not answer this within {seconds} s, so I gave up. Please ask again.', { seconds });
 }
 
-/** Replies once to each member who asked; members who did not ask get no reply. */
+/** Replies once to each member who asked. Turns that were not requested get no reply. */
 async function replyToAll(turns: readonly Turn[], sentence: string, log: Registrar['log']): Promise<[]> {
   const asked = turns.filter(({ trigger }) => trigger !== 'random');
   const newest = new Map(asked.map((turn) => [turn.actor.userId, turn]));

@@ -1,10 +1,10 @@
 import { type Access, type CommandContext, t, UserError } from '@cinnabar/sdk';
 import { GuildMember } from 'discord.js';
 
-/** The values for a custom command's placeholders: data only. */
+/** Matches a placeholder: name, kind after a colon, field after a dot. */
 const PLACE = /\{(\d{1,2}|[a-z]+)(?::([a-zA-Z]+))?(?:\.([a-z_]+))?\}/gu;
 const LONGEST = 4_000;
-/** Words of the typed arguments that placeholders can refer to. */
+/** Number of typed words that placeholders can refer to. */
 const MOST_ARGUMENTS = 20;
 
 type Fields = Readonly<Record<string, string | undefined>>;

@@ -6,7 +6,7 @@ const named = z.string().min(1).max(32).describe('Its name');
 const ANYONE = { where: 'guild' } as const;
 const SHOWN = 300;
 
-/** `!customcom …` and `!alias …`. */
+/** Registers `!customcom …` and `!alias …`. */
 export function registerCommands({ group, settings }: CustomContext, store: CustomStore): void {
   const access = creating(settings);
   const here = (ctx: CommandContext) => store.of(requireGuild(ctx).id);
@@ -28,7 +28,7 @@ export function registerCommands({ group, settings }: CustomContext, store: Cust
         options: { name: named, text: option.rest().describe('What it answers') },
         examples: ['customcom create rules Read <#123> first, {author}!'],
         async run(ctx, { name, text }) {
-          // As in Red: "create simple hi Hello".
+          // Accepts the syntax of Red: "create simple hi Hello".
           const [, red, words] = name === 'simple' ? (/^(\S+)\s+(.+)$/su.exec(text) ?? []) : [];
           const made = await store.create(ctx.actor, red ?? name, words ?? text);
           await ctx.reply(t('Custom command `{name}` is there.', { name: made.name }));

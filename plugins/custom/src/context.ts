@@ -24,9 +24,9 @@ const customCommand = z.object({
   /** How one of several answers is chosen. */
   order: z.enum(['random', 'turn']).default('random'),
   cooldownSeconds: z.number().int().min(0).default(0),
-  /** Empty when the author had their data deleted. */
+  /** Empty after the author's data was deleted. */
   authorId: z.string(),
-  /** Whether it was created by a member who is not a moderator: then its text belongs to them. */
+  /** Whether the author was not a moderator: then the text is the author's personal data. */
   isByMember: z.boolean().default(false),
   madeAt: z.number(),
 });
@@ -38,7 +38,7 @@ const alias = z.object({
   text: z.string(),
   authorId: z.string(),
   isByMember: z.boolean().default(false),
-  /** The tier of the author when the alias was created: it gives its users no more rights than that. */
+  /** The author's tier at that time, which is the highest tier that users of the alias get. */
   tier: z.enum(TIERS).default('mod'),
   madeAt: z.number(),
 });
@@ -49,7 +49,7 @@ export interface Authored {
   isByMember: boolean;
 }
 
-/** A moderator's command belongs to the server and stays without the name; a member's own text is deleted. */
+/** Removes the author. A moderator's command stays, because it belongs to the server; a member's own text is deleted. */
 function withoutAuthor(part: Authored & { answers?: string[]; text?: string }): void {
   part.authorId = '';
   if (!part.isByMember) return;

@@ -31,7 +31,7 @@ const NONE: Made = { commands: new Map(), aliases: new Map() };
 
 export type CustomStore = ReturnType<typeof createCustomStore>;
 
-/** The custom commands and aliases of all guilds, in memory; written before they take effect. */
+/** The custom commands and aliases of all guilds, in memory. Changes are written before they take effect. */
 export function createCustomStore(context: CustomContext) {
   const { collections, services, settings, log } = context;
   const made = new Map<string, Made>();
@@ -62,7 +62,7 @@ export function createCustomStore(context: CustomContext) {
     });
   }
 
-  /** Returns the previous entry when no property that the host shows or counts has changed. */
+  /** The host's entry for a command; the previous one unless a property changed that the host shows or counts. */
   function entryOf(guildId: string, command: CustomCommand, before: Made): GuildCommand {
     const known = before.commands.get(command.name);
     if (known !== undefined && known.cooldownSeconds === command.cooldownSeconds) return known.entry;
@@ -200,7 +200,7 @@ export function createCustomStore(context: CustomContext) {
         [...all].sort((a, b) => (a.name < b.name ? -1 : 1));
       return { commands: byName(commands.values()), aliases: byName(aliases.values()) };
     },
-    /** Whether a plugin's command has taken the name since. */
+    /** Whether a plugin's command has the name now, so that the custom one is not reachable. */
     isHidden: (name: string) => services.commands.has(name),
     create: async (actor: Actor, name: string, answer: string): Promise<CustomCommand> => {
       await loaded;
@@ -243,11 +243,11 @@ export function createCustomStore(context: CustomContext) {
   };
 }
 
-/** A left-over entry under a free name has lost its text with its author's data, and would hide the new command from editors. */
+/** Removes an entry under a free name: its text was deleted with its author's data, and it would hide the new command from editors. */
 const withoutName = <T extends { readonly name: string }>(all: readonly T[], name: string): T[] =>
   all.filter((one) => one.name !== name);
 
-/** `{0}`, `{1}` … are the words after the alias; words that are not referred to are appended. */
+/** Replaces `{0}`, `{1}` … by the words after the alias; words that are not referred to are appended. */
 function expandAlias(text: string, rest: string): string {
   const words = rest.match(/"[^"]*"|\S+/gu) ?? [];
   let named = 0;
@@ -277,7 +277,7 @@ const command = z.object({
   cooldowns: z.record(z.string(), z.number()).default({}),
 });
 
-/** Custom commands of Red's CustomCommands cog. */
+/** Imports custom commands of Red's CustomCommands cog. */
 const commands = redImporter({
   from: 'CustomCommands',
   data: z.strictObject({
@@ -322,7 +322,7 @@ function problemOf(name: string, count: number, most: number): string | undefine
   return count >= most ? `there are ${most} already` : undefined;
 }
 
-/** Aliases of Red's Alias cog. Their lines are translated to the names of commands here, if they begin with a known command. */
+/** Imports aliases of Red's Alias cog. Command lines that begin with a known command are translated to its name here. */
 const aliases = redImporter({
   from: 'Alias',
   data: z.strictObject({
@@ -349,11 +349,11 @@ const aliases = redImporter({
   },
 });
 
-/** @param here the line as it is typed here, when it begins with a known command */
+/** @param here the line as it is typed here, if it begins with a known command */
 function takenAs(what: string, text: string, here: string | undefined): string {
   if (here === undefined) return `${what}, as it stands: see whether there is such a command here`;
   return here === text ? what : `${what}: ${here} here`;
 }
 
-/** Data that can be imported from Red-DiscordBot. */
+/** The importers for data of Red-DiscordBot. */
 export const importers = [commands, aliases];

@@ -11,7 +11,7 @@ const text = z
 const createInput = z.object({ name, text });
 const deleteInput = z.object({ name });
 
-/** The same actions for models. The commands' rules decide who may create them. */
+/** The commands' actions as tools for models. The commands' rules decide who may create. */
 export function registerTools(
   { tool, settings }: Pick<CustomContext, 'settings'> & Pick<Registrar, 'tool'>,
   store: CustomStore,

@@ -22,7 +22,7 @@ export const textField = z
   .max(20_000)
   .describe('Text, in Markdown; over 2,000 characters it becomes several messages');
 
-/** A channel as the caller gave it. */
+/** A channel as an argument names it. */
 export interface ChannelReference {
   readonly channelId: string;
   /** The guild in a link, `null` for a direct message; `undefined` when the channel was not given as a link. */
@@ -37,7 +37,7 @@ interface MessageReference {
 const ID = /^\d{1,20}$/;
 const MENTION = /^<#(\d{1,20})>$/;
 
-/** A channel or thread by id, mention or link. @throws UserError when it is none of these */
+/** A channel or thread by id, mention or link. @throws UserError for other texts */
 export function readChannel(text: string): ChannelReference {
   const given = text.trim();
   if (ID.test(given)) return { channelId: given };
@@ -50,7 +50,7 @@ export function readChannel(text: string): ChannelReference {
   );
 }
 
-/** A message by id in the given channel, or by link, which contains the channel. @throws UserError */
+/** A message by id in the given channel, or by link, which contains the channel. @throws UserError for other texts */
 export function readMessage(channel: string, message: string): MessageReference {
   const given = message.trim();
   if (ID.test(given)) return { channel: readChannel(channel), messageId: given };
@@ -61,7 +61,7 @@ export function readMessage(channel: string, message: string): MessageReference 
   throw new UserError(t('A message is given as its id, or as a link to it.'));
 }
 
-/** An id of any other kind, or a mention of it. @throws UserError */
+/** An id, or a mention. @throws UserError for other texts */
 export function readId(text: string, what: 'server' | 'user' | 'role' | 'webhook'): string {
   const id = /^(?:<@[!&]?)?(\d{1,20})>?$/.exec(text.trim())?.[1];
   if (id === undefined)
@@ -79,7 +79,7 @@ const BY_NAME: ReadonlyMap<string, bigint> = new Map(
 
 export const permissionsField = z.array(z.string().max(60)).max(60);
 
-/** Permissions by name, in any usual spelling: `ManageMessages`, `MANAGE_MESSAGES`, "Manage Messages". @throws UserError */
+/** Permissions by name, in any usual spelling: `ManageMessages`, `MANAGE_MESSAGES`, "Manage Messages". @throws UserError for unknown names */
 export function readPermissions(names: readonly string[]): Readonly<PermissionsBitField> {
   const unknown = names.filter((name) => !BY_NAME.has(plain(name)));
   if (unknown.length > 0) {

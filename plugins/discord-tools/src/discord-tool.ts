@@ -11,16 +11,16 @@ import {
 import type { PermissionsString } from 'discord.js';
 import type { Caller } from './settings.js';
 
-/** The arguments of a tool's `run`: the call, and the tool that was called. */
+/** What a tool's `run` gets: the call, and the caller with the called tool. */
 export interface Call extends ToolContext, Caller {}
 
 type DiscordTool<S extends ToolInput, O> = Omit<ToolDefinition<S, O>, 'run'> & {
-  /** The permissions that member and bot both need, in the place of the call. */
+  /** The permissions that both member and bot need in the place of the call. */
   readonly permissions?: readonly PermissionsString[];
   run(input: z.output<S>, call: Call): O | Promise<O>;
 };
 
-/** Labels of arguments on cards: written here, and not derived from their names, so that they can be translated. */
+/** Labels of arguments on cards. They are listed here instead of derived from names, so that they can be translated. */
 const LABELS = {
   after: 'After',
   allow: 'Permissions to allow',
@@ -76,7 +76,7 @@ const LABELS = {
   webhookToken: 'Webhook Token',
 } as const;
 
-/** A tool that turns Discord's refusals into sentences for the caller. `run` is before `present`, whose type depends on its result. */
+/** Defines a tool whose refusals by Discord become sentences for the caller. `run` stands before `present`, whose type depends on its result. */
 export function discordTool<S extends ToolInput, O>({
   permissions,
   ...definition

@@ -18,7 +18,7 @@ export default definePlugin({
     version: '0.1.0',
     description: 'Discord as tools for models and agents, within the rights of the requester',
     host: '^0.1.0',
-    // The second one keeps the cache of servers' emoji up to date, which reactions name.
+    // `GuildExpressions` keeps the cache of servers' emoji up to date, which reactions name.
     intents: ['Guilds', 'GuildExpressions'],
     permissions: [
       'ViewChannel',

@@ -10,17 +10,17 @@ export interface MessageView {
   readonly createdAt: string;
   readonly editedAt?: string;
   readonly content: string;
-  /** Set on a bot's notice (a receipt, the answer to a command), whose text is not shown. */
+  /** Set for a bot's notice (a receipt, the answer to a command), whose text is not shown. */
   readonly notice?: true;
-  /** Set on a dot message, which is for people only: its text is not shown. */
+  /** Set for a dot message, which is for people only: its text is not shown. */
   readonly aside?: true;
   /** The text of a forwarded message. */
   readonly forwarded?: string;
-  /** Set on a system message of Discord: `ChannelPinnedMessage`. */
+  /** The type of a system message of Discord: `ChannelPinnedMessage`. */
   readonly system?: string;
   /** The message in the same channel that it replies to. */
   readonly replyTo?: string;
-  /** The thread that was started from it. */
+  /** The thread that was started from the message. */
   readonly threadId?: string;
   readonly pinned: boolean;
   readonly attachments: readonly {
@@ -96,7 +96,7 @@ export function viewMessage(message: Message): MessageView {
 }
 
 function kindOf({ webhookId, author, applicationId }: Message): MessageView['author']['kind'] {
-  // An application's answer to a command has its id as a webhook id, too.
+  // The answer of an application to a command has the application's id as its webhook id.
   if (webhookId !== null && webhookId !== applicationId) return 'webhook';
   return author.bot ? 'bot' : 'user';
 }
@@ -109,13 +109,10 @@ export function messagesText(messages: readonly MessageView[]): string {
   return messages.map(messageText).join('\n\n');
 }
 
-/** Space for the heading and the note of a result. */
+/** Maximum length of the heading and the note of a result. */
 const HEADING_LENGTH = 600;
 
-/**
- * As many of the messages, in order, as fit in a result of `most` characters: from the end (the newest when the oldest is first) or from the beginning. At
- * least one.
- */
+/** As many consecutive messages as fit in a result of `most` characters, from the end or from the beginning of the list; at least one. */
 export function fitting(
   messages: readonly MessageView[],
   most: number,
@@ -191,7 +188,7 @@ function embedText({ title, description, url, fields }: MessageView['embeds'][nu
   return parts.filter((part) => part !== null && part !== '').join('\n');
 }
 
-/** The sender's application sets the type, to any text. */
+/** The type of an attachment. The sender's application can set it to any text. */
 function typeText(type: string | null): string {
   return type?.match(/^[\w.+-]+\/[\w.+-]+/)?.[0] ?? t('unknown type');
 }

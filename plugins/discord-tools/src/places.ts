@@ -29,7 +29,7 @@ import {
 import { type ChannelReference, readChannel, readId, readMessage } from './arguments.js';
 
 /**
- * The place where a call takes effect. For a channel that does not exist it is one that no member can reach, so that the host refuses both with the same
+ * The place where a call takes effect. For a channel that does not exist, it is one that no member can reach, so that the host refuses both with the same
  * sentence: a refusal must not reveal whether the channel exists.
  */
 
@@ -45,7 +45,7 @@ export function guildPlace(guild: string): Place {
   return { guildId: readId(guild, 'server') };
 }
 
-/** A new channel takes effect in its category, otherwise in the guild. */
+/** The place of a new channel: its category, otherwise the guild. */
 export async function categoryPlace(client: Client, guild: string, category: string | undefined): Promise<Place> {
   const whole = guildPlace(guild);
   if (category === undefined) return whole;
@@ -53,7 +53,7 @@ export async function categoryPlace(client: Client, guild: string, category: str
   return place.guildId === whole.guildId ? place : nowhere(readChannel(category));
 }
 
-/** A webhook sends to its channel, or to a thread of that channel. */
+/** The place of a webhook's messages: its channel, or a thread of that channel. */
 export async function webhookPlace(client: Client, webhook: string, thread?: string): Promise<Place> {
   const found = await findWebhook(client, webhook);
   if (found === undefined) return nowhere({ channelId: readId(webhook, 'webhook') });
@@ -68,19 +68,19 @@ export function placeOf(channel: Channel): Place {
   return { guildId: channel.isDMBased() ? null : channel.guildId, channelId: channel.id };
 }
 
-/** `undefined` for one that does not exist, or that the bot cannot see. */
+/** `undefined` for a channel that does not exist, or that the bot cannot see. */
 export async function findChannel(client: Client, channelId: string): Promise<Channel | undefined> {
   const known = client.channels.cache.get(channelId);
   if (known !== undefined) return known;
   return (await unlessUnreachable(client.channels.fetch(channelId))) ?? undefined;
 }
 
-/** Also in a server of another process: only its ids and its type can be used then. */
+/** A channel, possibly in a guild of another process: then only its ids and its type can be used. */
 async function findChannelAnywhere({ channels }: Client, channelId: string): Promise<Channel | undefined> {
   return (await unlessUnreachable(channels.fetch(channelId, { allowUnknownGuild: true }))) ?? undefined;
 }
 
-/** `undefined` for one that does not exist, or that the bot may not manage. */
+/** `undefined` for a webhook that does not exist, or that the bot may not manage. */
 export async function findWebhook(client: Client, webhook: string): Promise<Webhook | undefined> {
   return unlessUnreachable(client.fetchWebhook(readId(webhook, 'webhook')));
 }
@@ -96,8 +96,8 @@ async function referencePlace(client: Client, reference: ChannelReference): Prom
 const nowhere = ({ channelId }: ChannelReference): Place => ({ guildId: null, channelId: `${channelId}?` });
 
 /**
- * The objects that a call names, resolved after the host has decided on its place. Each function throws a `UserError` when the object is of another kind, or
- * was deleted since.
+ * The objects that a call names, resolved after the host has decided about its place. Each function throws a `UserError` when the object is of another kind, or
+ * was deleted meanwhile.
  */
 
 export const unreachableChannel = () => new UserError(t('There is no channel with that id that I can reach.'));
@@ -126,7 +126,7 @@ export async function sendableChannel(
   return channel;
 }
 
-/** The message, fetched from Discord. */
+/** Fetches the message from Discord. @throws UserError */
 export async function messageOf(client: Client, channel: string, message: string): Promise<Message> {
   const reference = readMessage(channel, message);
   const readable = await readableChannel(client, reference.channel.channelId);
@@ -182,7 +182,7 @@ export function guildOf(client: Client, text: string): Guild {
   return guild;
 }
 
-/** The member, fetched from Discord. */
+/** Fetches the member from Discord. @throws UserError */
 export async function memberOf(guild: Guild, text: string): Promise<GuildMember> {
   const member = await unlessUnreachable(guild.members.fetch({ user: readId(text, 'user'), force: true }));
   if (member === undefined) throw new UserError(t('There is no member with that id here.'));
@@ -195,7 +195,7 @@ export function roleOf(guild: Guild, text: string): Role {
   return role;
 }
 
-/** Runs a request for lists of members, which Discord refuses without the intent. @throws UserError */
+/** Waits for a request for lists of members, which Discord refuses without the intent. @throws UserError */
 export async function listingMembers<T>(listed: Promise<T>): Promise<T> {
   try {
     return await listed;
@@ -238,7 +238,9 @@ export function channelText(channel: Channel): string {
   return `#${plainText(visible(channel.name))}`;
 }
 
-/** A channel in a sentence on a card, as a mention: other members read the card, too, and each client shows the name only to those who may see it. */
+/**
+ * A channel in a sentence on a card, as a mention, because other members read the card, too: each client shows the name only to those who may see the channel.
+ */
 export function channelInSentence(client: Client, text: string): string {
   return named(client, text, () => readChannel(text));
 }

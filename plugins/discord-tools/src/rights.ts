@@ -13,7 +13,7 @@ import { type Caller, type Context, PLUGIN } from './settings.js';
 /** The permissions to read the messages of a channel. */
 export const READING = ['ViewChannel', 'ReadMessageHistory'] as const satisfies readonly PermissionsString[];
 
-/** Whether the caller may do something in a place, in addition to the tool's own policy: the host decides. */
+/** Whether the caller may do something in a place, in addition to the tool's own policy, as the host decides. */
 export async function may(
   { access }: Context,
   { actor, tool }: Caller,
@@ -63,9 +63,9 @@ export async function channelsWith(
 const VIEW = PermissionsBitField.Flags.ViewChannel;
 
 /**
- * A guild of which the caller sees at least one channel, with the channels that they see: for tools that search or list a whole guild. An agent with grants for
- * some of its channels gets those.
- * @throws UserError the same for a guild that does not exist and for one that is out of reach
+ * A guild of which the caller sees at least one channel, and the channels that the caller sees, for tools that search or list a whole guild. For an agent with
+ * grants for some channels, these are its channels.
+ * @throws UserError with the same sentence for a guild that does not exist and one that the caller cannot reach
  */
 export async function seenGuild(
   context: Context,
@@ -82,22 +82,19 @@ export async function seenGuild(
   return { guild, channels };
 }
 
-/** Whether the caller can see anything in a guild, at the cost of one decision. For an agent only its channels decide. */
+/** Whether the caller can see anything in a guild, with one decision. For an agent, its channels count. */
 export async function maySee(context: Context, caller: Caller, { id }: Guild): Promise<boolean> {
   return caller.actor.identity !== undefined || may(context, caller, { guildId: id }, []);
 }
 
-/**
- * The host has checked the tool policy of the guild of the call; this checks that of another guild, for a tool without a `place` that reads there. @throws
- * UserError
- */
+/** Checks the tool policy of another guild, for a tool without a `place` that reads there. The host has checked that of the call's guild. @throws UserError */
 export async function requireOpen({ policies }: Context, { actor, tool }: Caller, guild: Guild): Promise<void> {
   if (guild.id === actor.guildId) return;
   const policy = await policies.get(guild.id, tool);
   if (policy === 'deny' || policy === 'confirm') throw unreachableGuild();
 }
 
-/** Checks who may change a thread: the member who started it or had it started, and moderators. @throws UserError */
+/** @throws UserError unless the requester has started the thread, had it started, or is a moderator */
 export async function requireThreadRights(context: Context, caller: Caller, thread: AnyThreadChannel): Promise<void> {
   const { id, ownerId } = thread;
   const isTheirs = ownerId === caller.actor.userId || (await context.sent.whose(id, id, caller.actor)) === 'own';
@@ -105,12 +102,12 @@ export async function requireThreadRights(context: Context, caller: Caller, thre
   else await demand(context, caller, placeOf(thread), 'ManageThreads');
 }
 
-/** A locked thread is open to the bot, as to moderators, but not to every requester. @throws UserError */
+/** @throws UserError for a locked thread unless the requester may manage it. The bot itself can write there */
 export async function requireUnlocked(context: Context, caller: Caller, channel: Channel): Promise<void> {
   if (channel.isThread() && channel.locked === true) await demand(context, caller, placeOf(channel), 'ManageThreads');
 }
 
-/** @throws UserError when a role would be at or above the highest role of the requester or the bot */
+/** @throws UserError if a role would be at or above the highest role of the requester or the bot */
 export function requireBelow({ asking, bot }: Ranks, position: number): void {
   if (asking.guild.ownerId !== asking.id && position >= asking.roles.highest.position) {
     throw new UserError(t('A role can only be moved to below your highest role.'));
@@ -119,7 +116,7 @@ export function requireBelow({ asking, bot }: Ranks, position: number): void {
     throw new UserError(t('A role can only be moved to below my highest role.'));
 }
 
-/** Members can grant and remove only permissions that they have. @throws UserError with the missing ones */
+/** @throws UserError with the missing ones unless the requester has all permissions that change, since members can grant and remove only those */
 export function requireHeld(held: Readonly<PermissionsBitField>, changed: Readonly<PermissionsBitField>): void {
   const missing = held.missing(changed);
   if (missing.length === 0) return;

@@ -35,12 +35,12 @@ type TextChannel = Exclude<SendableChannels, PartialGroupDMChannel>;
 
 interface Posted {
   readonly channelId: string;
-  /** All of them, in order: a long text becomes several messages. */
+  /** The ids of all sent messages, in order: a long text becomes several. */
   readonly messageIds: readonly string[];
 }
 
 /**
- * Sends a text as one or several messages, under the agent's own name when it has one. The author of the message that it replies to is pinged when they can see
+ * Sends a text as one or several messages, under the agent's own name if it has one. Pings the author of the message that it replies to, if the author can see
  * it.
  */
 export async function post(
@@ -72,11 +72,11 @@ interface PostOptions {
   readonly options: MessageOptions;
   /** The message that the first of them replies to. */
   readonly replyTo?: Message | undefined;
-  /** The name and picture of the sender; the bot's own without it. */
+  /** The name and picture of the sender; by default the bot's. */
   readonly profile?: Profile | undefined;
 }
 
-/** Sends texts one after another, and records for whom. @throws UserError as `sendInOrder` */
+/** Sends texts one after another, and records for whom they were sent. @throws UserError as `sendInOrder` */
 export async function postParts(
   context: Context,
   { actor, key, signal }: Call,
@@ -90,7 +90,7 @@ export async function postParts(
       const message = { content, ...reply, ...options };
       const once = { clock: context.clock, signal };
       return profile === undefined
-        ? // The requester waits for it, and discord.js has retried already.
+        ? // No further retries, because the requester waits, and discord.js has retried already.
           sendOnce(channel, message, `${key}:${index}`, { ...once, pausesMs: [] })
         : sendAs(channel, message, `${key}:${index}`, { ...once, profile });
     });
@@ -101,8 +101,8 @@ export async function postParts(
 }
 
 /**
- * @param sent called with the id of each message, also of those before a failed one
- * @throws UserError with the messages that were sent when a later one fails
+ * @param sent receives the id of each message, also of those before a failed one
+ * @throws UserError that names the sent messages when a later one fails
  */
 export async function sendInOrder(
   contents: readonly string[],
@@ -132,7 +132,7 @@ export async function sendInOrder(
   }
 }
 
-/** Checked before each step that changes or fetches something. @throws UserError once the call was cancelled */
+/** To be called before each step that changes or fetches something. @throws UserError after the call was cancelled */
 export function stopWhenCancelled({ aborted }: AbortSignal): void {
   if (aborted) throw new UserError(t('It was cancelled on the way.'));
 }
@@ -148,8 +148,8 @@ export function idsText({ messageIds }: Pick<Posted, 'messageIds'>): string {
 const MESSAGE_LIMIT = 2000;
 
 /**
- * The text as messages of valid length, with intact code fences, each with a line that says for whom it is sent: without the line the member's text would look
- * like the bot's own.
+ * The text as messages of valid length, with intact code fences, each with a line that names the member for whom it is sent: without the line, the member's
+ * text would look like the bot's own.
  * @throws UserError for an empty text
  */
 export async function messagesFor(
@@ -165,7 +165,7 @@ export async function messagesFor(
   return contents.map((content) => mark + content);
 }
 
-/** The message of the same channel that a new one is to reply to. @throws UserError */
+/** The message of the same channel to which a new one replies. @throws UserError */
 export async function replyTarget(
   context: Context,
   caller: Caller,
@@ -173,7 +173,7 @@ export async function replyTarget(
   message: string,
 ): Promise<Message> {
   const reference = readMessage(channel.id, message);
-  // The refusal does not reveal whether the message exists, since it is outside the place of the decision.
+  // The message is outside of the place that the host decided about, so the refusal does not reveal whether it exists.
   if (reference.channel.channelId !== channel.id)
     throw new UserError(t('A reply has to be in the same channel as its message.'));
   await demand(context, caller, placeOf(channel), 'ReadMessageHistory');
@@ -185,7 +185,7 @@ export async function replyTarget(
 /** Each of these permissions lifts slow mode: https://support.discord.com/hc/en-us/articles/360016150952 */
 const EXEMPT = ['ManageMessages', 'ManageChannels'] as const;
 
-/** The bot bypasses slow mode, so it is enforced here for the requester. @throws UserError that says how long to wait */
+/** Enforces slow mode for the requester, because the bot bypasses it. @throws UserError with the time to wait */
 async function requirePause(context: Context, caller: Caller, channel: Channel): Promise<void> {
   const seconds = 'rateLimitPerUser' in channel ? (channel.rateLimitPerUser ?? 0) : 0;
   if (seconds === 0) return;
@@ -199,14 +199,14 @@ async function requirePause(context: Context, caller: Caller, channel: Channel):
   );
 }
 
-/** Number of messages of a channel that are remembered. */
+/** Number of recorded messages of a channel. */
 const KEPT = 500;
 
-/** Without `userId` after the member had their data deleted: the text is still not the bot's own. */
+/** Without `userId` after the member's data was deleted: the text is still not the bot's own. */
 const entry = z.object({ id: z.string(), userId: z.string().optional(), identity: z.string().optional() });
 const schema = z.object({ messages: z.array(entry).default([]) });
 
-/** By channel, oldest first: messages that were sent with these tools, and for whom. */
+/** By channel, oldest first: messages that were sent with these tools, and the members for whom. */
 export const sentCollection = {
   scope: 'channel',
   schema,
@@ -223,14 +223,14 @@ export const sentCollection = {
 
 type SentCollection = Collection<z.output<typeof schema>, 'channel'>;
 
-/** For whom each message was sent: the bot is the author of all of them, and only those members may change them. */
+/** The members for whom messages were sent. The bot is the author of all of them, and only those members may change them. */
 export interface SentMessages {
   remember(channelId: string, ids: readonly string[], actor: Actor): Promise<void>;
-  /** `own` when it was sent for the same person through the same agent. */
+  /** `own`: sent for the same person through the same agent. */
   whose(channelId: string, id: string, actor: Actor): Promise<'own' | 'others' | 'unknown'>;
   /** The id of the latest message that was sent for a person there, through any agent. */
   latestFor(channelId: string, person: Pick<Actor, 'userId'>): Promise<string | undefined>;
-  /** Of those that were not sent for an agent, whose text is its own. */
+  /** The origins of messages that were not sent for an agent. An agent's text is its own. */
   readonly originsOf: MessageOriginSource;
   forgetChannel(channelId: string): Promise<void>;
 }
@@ -241,7 +241,7 @@ export function createSentMessages(documents: SentCollection): SentMessages {
       if (ids.length === 0) return;
       const added = ids.map((id) => ({ id, userId, ...(identity === undefined ? {} : { identity }) }));
       await documents.of(channelId).update((draft) => {
-        // An edited message belongs to the member who edited it. It keeps its position, since slow mode uses the latest.
+        // An edited message belongs to the member who edited it. It keeps its position, because slow mode uses the latest message.
         const byId = new Map([...draft.messages, ...added].map((message) => [message.id, message]));
         draft.messages = [...byId.values()].slice(-KEPT);
       });
@@ -267,13 +267,13 @@ export function createSentMessages(documents: SentCollection): SentMessages {
   };
 }
 
-/** How a text is sent, so that it pings and shows no more than if the requester had sent it. */
+/** Options with which a text pings and shows no more than if the requester had sent it. */
 interface MessageOptions {
   readonly allowedMentions: MessageMentionOptions;
   readonly flags?: MessageFlags.SuppressEmbeds;
 }
 
-/** Pings as in `mentionsIn`, none by a reply; previews of links only for members who may embed links there. */
+/** Pings as in `mentionsIn`; none by a reply. Previews of links only if the requester may embed links in the channel. */
 export async function messageOptions(
   context: Context,
   caller: Caller,
@@ -295,7 +295,9 @@ const PEOPLE = /<@!?(\d{1,20})>/g;
 
 const ROLES = /<@&(\d{1,20})>/g;
 
-/** The mentions that may ping: members in the text who can see the channel; @everyone and roles that are not mentionable only with the caller's permission. */
+/**
+ * The mentions that may ping: members in the text who can see the channel; @everyone, and roles that are not mentionable, only with the caller's permission.
+ */
 async function mentionsIn(
   context: Context,
   caller: Caller,
@@ -323,7 +325,7 @@ async function mentionsIn(
   };
 }
 
-/** Whether a user can see the channel. A mention would add them to a private thread, so there they must be members already. */
+/** Whether a user can see the channel. In a private thread, where a mention would add the user, whether they are a member already. */
 async function canSee(
   { access }: Context,
   { guildId, id: channelId }: GuildBasedChannel,

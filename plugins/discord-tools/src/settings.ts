@@ -27,7 +27,7 @@ export interface Context {
   readonly sent: SentMessages;
   readonly identities: Pick<Identities, 'profile'>;
   readonly question: PluginContext['question'];
-  /** The settings of a guild; for `null` those of direct messages. */
+  /** The settings of a guild; `null` for those of direct messages. */
   readonly settings: ToolSettings['guild'];
 }
 
@@ -60,7 +60,7 @@ export const settings = {
 
 type ToolSettings = Settings<typeof settings>;
 
-/** Offered with `offer: 'common'`. Each turn pays for the tools that it offers: all of them take some 9,000 tokens. */
+/** Tools that are offered with `offer: 'common'`. Every turn pays for the offered tools; all tools together take about 9,000 tokens. */
 const COMMON: ReadonlySet<string> = new Set([
   'discord_send',
   'discord_read_messages',
@@ -71,7 +71,7 @@ const COMMON: ReadonlySet<string> = new Set([
   'discord_create_thread',
 ]);
 
-/** The tools with which the bot sends a member's text. */
+/** Tools with which the bot sends a member's text. */
 const SPEAKING: ReadonlySet<string> = new Set([
   'discord_send',
   'discord_edit_message',
@@ -80,7 +80,7 @@ const SPEAKING: ReadonlySet<string> = new Set([
   'discord_send_webhook_message',
 ]);
 
-/** The tool, offered to models according to the guild's settings; in direct messages the common ones. The settings also say who may send with it. */
+/** A tool according to the guild's settings: whether it is offered to models (in direct messages, only common ones are), and who may send with it. */
 export function bySettings(context: Context, definition: ToolDefinition): ToolDefinition {
   const isSpeaking = SPEAKING.has(definition.name);
   return {
@@ -94,7 +94,7 @@ export function bySettings(context: Context, definition: ToolDefinition): ToolDe
   };
 }
 
-/** The lowest tier for which the bot sends messages. An agent writes for itself, within its grants. */
+/** The lowest tier for which the bot sends messages. An agent is not restricted here, because it writes for itself, within its grants. */
 async function speakersIn({ settings }: Context, { guildId, identity }: Actor): Promise<Tier | 'nobody'> {
   return guildId === null || identity !== undefined ? 'everyone' : (await settings(guildId).get()).speakFor;
 }

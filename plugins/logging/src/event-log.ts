@@ -17,7 +17,7 @@ import {
 } from '@cinnabar/sdk';
 import type { Guild, GuildBasedChannel, PartialUser, User } from 'discord.js';
 
-/** The kinds of entries, by the setting that switches each on and the one that gives it a separate channel. */
+/** The kinds of entries, each with the setting of its own channel; the setting with the kind's name switches it on. */
 export const KINDS = {
   edits: 'messageChannel',
   deletions: 'messageChannel',
@@ -74,7 +74,7 @@ interface Batch {
   dropped: number;
 }
 
-/** Where entries of one kind go in a guild at the moment. */
+/** The current log channel for one kind of entries in a guild. */
 interface LogPlace {
   readonly channelId: string;
   /** Whether every reader of the log channel can read the other channel, too. */
@@ -111,7 +111,7 @@ export function createEventLog({ client, settings, services, after, defer, log, 
       await languages.speak({ guildId: batch.guildId }, () => send(channelId, batch));
       failing.delete(channelId);
     } catch (error) {
-      // Logged once until it works again, so that one server cannot fill the log.
+      // Warns once until a batch succeeds, so that one server cannot fill the log.
       if (!failing.has(channelId))
         log.warn('a log channel takes no entries', { channelId, error, refused: isRefusal(error) });
       failing.add(channelId);
@@ -131,8 +131,8 @@ export function createEventLog({ client, settings, services, after, defer, log, 
 
   return {
     /**
-     * Where entries of a kind go; `undefined` when it is switched off.
-     * @param source the channel that the entry is about: channels that the guild ignores, and the log itself, are not logged
+     * The log channel for entries of a kind; `undefined` when the kind is switched off.
+     * @param source the channel that the entry is about: ignored channels, and the log channel itself, are not logged
      */
     async placeOf(guild: Guild, kind: Kind, source?: GuildBasedChannel): Promise<LogPlace | undefined> {
       const chosen = await settings.guild(guild).get();
@@ -146,7 +146,7 @@ export function createEventLog({ client, settings, services, after, defer, log, 
         add: (entry) => add(guild.id, channelId, entry),
       };
     },
-    /** Writes in the language of the guild. */
+    /** Runs a task in the language of the guild. */
     speaking: <T>(guild: Guild, task: () => T | Promise<T>): Promise<T> => languages.speak({ guildId: guild.id }, task),
   };
 }
@@ -158,14 +158,14 @@ function isIgnored(channel: GuildBasedChannel, ignored: readonly string[]): bool
   return parents.some((id) => typeof id === 'string' && ignored.includes(id));
 }
 
-/** A member's text on one line: no hidden characters or markup, and limited to a few lines of a screen. */
+/** A member's text on one line, without hidden characters and markup, cut to `longest` characters. */
 export function quoted(text: string, longest = 400): string {
   const characters = [...visible(text)];
   const shown = characters.length > longest ? `${characters.slice(0, longest).join('')}…` : characters.join('');
   return plainText(shown);
 }
 
-/** "alice (@alice)": the name stays readable when the member has left, and the mention links to them before. */
+/** "alice (@alice)": the name stays readable after the member has left; until then the mention is a link. */
 export function personText(user: User | PartialUser): string {
   return user.username === null ? `<@${user.id}>` : `**${plainText(visible(user.username))}** (<@${user.id}>)`;
 }

@@ -18,7 +18,7 @@ interface Change {
   readonly userId: string;
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** The nickname before and now; `null` for none. */
+  /** The nickname before and now; `null`: none. */
   readonly nickname?: { readonly before: string | null; readonly now: string | null };
   readonly by: string | null;
   readonly reason: string | null;
@@ -57,7 +57,7 @@ export function logMembers({ on, client }: LoggingContext, eventLog: EventLog): 
     });
   };
 
-  // The audit log says who did it, and needs no privileged intent; without permission to read it, the change of the member is logged without its author.
+  // The audit log names the author, and needs no privileged intent. Without permission to read it, changes are logged from the member's update, without author.
   on('guildAuditLogEntryCreate', async ({ action, targetId, executorId, reason, changes }, guild) => {
     if (targetId === null) return;
     const of = { userId: targetId, by: executorId, reason };
@@ -124,7 +124,7 @@ const textIn = (value: unknown): string | null => (typeof value === 'string' ? v
 
 /** Logs created, changed and deleted channels, and joins and leaves of voice channels. */
 export function logChannels({ on }: LoggingContext, eventLog: EventLog): void {
-  /** The name of a channel is not shown when some readers of the log cannot see the channel. */
+  /** Omits the name of a channel that some readers of the log cannot see. */
   const write = async (
     channel: NonThreadGuildBasedChannel,
     told: boolean,
@@ -143,7 +143,7 @@ export function logChannels({ on }: LoggingContext, eventLog: EventLog): void {
   on('channelCreate', (channel) => write(channel, false, (name) => t('➕ {name} was created.', { name })));
   on('channelDelete', (channel) => {
     if (channel.isDMBased()) return;
-    // The host cannot look up a deleted channel: only changes that @everyone could see are logged.
+    // The host cannot look up a deleted channel, so only changes that @everyone could see are logged with its name.
     return write(channel, isOpenToAll(channel), (name) => t('➖ {name} was deleted.', { name }));
   });
   on('channelUpdate', (before, now) => {
@@ -187,7 +187,7 @@ function voiceText(who: string, from: string | null, to: string | null): string 
   return t('🔀 {who} went from {from} to {to}.', { who, from: `<#${from}>`, to: `<#${to}>` });
 }
 
-/** The changes of a channel, in words. */
+/** The changes of a channel as sentences. */
 function changesOf(before: NonThreadGuildBasedChannel, now: NonThreadGuildBasedChannel): readonly string[] {
   const topics = [before, now].map((channel) => ('topic' in channel ? (channel.topic ?? '') : ''));
   const slow = [before, now].map((channel) => ('rateLimitPerUser' in channel ? (channel.rateLimitPerUser ?? 0) : 0));

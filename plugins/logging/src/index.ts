@@ -11,7 +11,7 @@ export default definePlugin({
     description: 'Writes edits, deletions, joins, roles and changes of channels into a channel',
     host: '^0.1.0',
     intents: ['Guilds', 'GuildMessages', 'MessageContent', 'GuildModeration', 'GuildVoiceStates'],
-    // Discord sends joins and leaves with this intent alone.
+    // Discord sends joins and leaves only with this intent.
     optionalIntents: ['GuildMembers'],
     permissions: ['ViewChannel', 'SendMessages', 'AttachFiles', 'ViewAuditLog'],
     enabledByDefault: false,

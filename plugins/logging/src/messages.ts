@@ -2,13 +2,13 @@ import { compareIds, t, textFile, visible } from '@cinnabar/sdk';
 import { AuditLogEvent, type Guild, type GuildTextBasedChannel, type Message, type PartialMessage } from 'discord.js';
 import { type Entry, type EventLog, type LoggingContext, personText, quoted } from './event-log.js';
 
-/** Deletions in one channel within this time become one entry: a purge arrives in several parts. */
+/** Deletions in one channel within this time become one entry, because a purge arrives in several parts. */
 const TOGETHER_MS = 3_000;
 /** Logs an edit at once. */
 const JUST_MS = 60_000;
-/** More than this are in a file. */
+/** Maximum number of deleted messages that are listed in the entry; more are in a file. */
 const IN_MESSAGE = 5;
-/** Of one channel at a time; further ones are only counted. */
+/** Maximum number of deletions that are kept for one entry of a channel; further ones are only counted. */
 const MOST_KEPT = 1_000;
 
 type Deleted = Message | PartialMessage;
@@ -30,7 +30,7 @@ interface Author {
 export function logMessages({ on, settings, services, after, client }: LoggingContext, eventLog: EventLog): void {
   const { clock } = services;
   const waiting = new Map<string, Deletions>();
-  /** The member who has just deleted several messages of a channel at once. */
+  /** The member who has just deleted several messages of a channel at once, by channel. */
   const authors = new Map<string, Author>();
   const isOwn = ({ author }: Deleted) => author?.id === client.user?.id;
   const isWanted = async (message: Deleted, guild: Guild) =>
@@ -39,7 +39,7 @@ export function logMessages({ on, settings, services, after, client }: LoggingCo
   on('messageUpdate', async (before, now) => {
     const { channel, guild } = now;
     if (guild === null || channel.isDMBased() || now.author?.bot === undefined) return;
-    // A new link preview is not an edit, and neither is a pin on a message whose previous text is not known.
+    // A link preview is not an edit, and neither is the pin of a message whose previous text is unknown.
     if (before.content === now.content || clock.now() - (now.editedTimestamp ?? 0) > JUST_MS) return;
     const place = await eventLog.placeOf(guild, 'edits', channel);
     if (place === undefined || !(await isWanted(now, guild))) return;
@@ -86,7 +86,7 @@ export function logMessages({ on, settings, services, after, client }: LoggingCo
     if (message.inGuild()) return collect([message], message.channel);
   });
   on('messageDeleteBulk', (messages, channel) => collect([...messages.values()], channel));
-  // Discord sends it just before or after the deletion: in time for the same entry.
+  // Discord sends this shortly before or after the deletion, in time for the same entry.
   on('guildAuditLogEntryCreate', ({ action, targetId, executorId, reason }) => {
     if (action !== AuditLogEvent.MessageBulkDelete || targetId === null || authors.has(targetId)) return;
     authors.set(targetId, { userId: executorId, reason });
@@ -128,7 +128,7 @@ function contentOf(message: Deleted): string {
   return parts.filter((part) => part !== '').join(' ') || t('(nothing but pictures or embeds)');
 }
 
-/** For a file, in which nothing is markup. */
+/** The line of a deleted message for a file, in which nothing is markup. */
 function plainOf({ author, content, attachments }: Deleted): string {
   const who = author === null ? '?' : `${author.username} (${author.id})`;
   const files = attachments.map(({ name }) => `[${visible(name)}]`);

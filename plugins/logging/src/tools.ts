@@ -5,7 +5,7 @@ import { KINDS, type Kind, type LoggingContext } from './event-log.js';
 const ADMIN = { tier: 'admin', where: 'guild' } as const;
 const ALL: readonly Kind[] = ['edits', 'deletions', 'joins', 'memberChanges', 'channels', 'voice'];
 
-/** The settings of `!set logging` as tools for admins: the logged events, and the channel. */
+/** Registers the settings of `!set logging` as tools for admins: the logged events, and the channel. */
 export function registerTools({ tool, client, settings, services }: LoggingContext): void {
   const overview = async (guild: Guild): Promise<string> => {
     const chosen = await settings.guild(guild).get();
@@ -25,11 +25,11 @@ export function registerTools({ tool, client, settings, services }: LoggingConte
     return [...lines, ...(isDeaf ? [`⚠️ ${warning}`] : [])].join('\n');
   };
 
-  /** @returns the channel's id, or `undefined` for "off". @throws UserError where the actor or the bot cannot write there */
+  /** @returns the channel's id; `undefined` for "off". @throws UserError if the actor or the bot cannot write there */
   const placeFor = async (guild: Guild, typed: string, actor: Actor): Promise<string | undefined> => {
     if (typed.toLowerCase() === 'off') return undefined;
     const { id } = channelCalled(guild, typed);
-    // It shows messages from other channels: an admin chooses a channel that they know.
+    // The log shows messages from other channels, so it must be a channel that the admin can see.
     if (!(await services.access.mayEnter(actor, { guildId: guild.id, channelId: id }, ['SendMessages'])))
       throw new UserError(t('You cannot write in that channel.'));
     const obstacle = await sendingObstacle(guild, id);

@@ -38,21 +38,21 @@ export function findCharacter(members: readonly Character[], name: string): Char
   return members.find((member) => nameKey(member.name) === key);
 }
 
-/** The description of a character: its gear stays unchanged when left out. */
+/** The description of a character. Without `gear_preferences`, the gear stays unchanged. */
 interface Said {
   readonly name: string;
   readonly role: string;
   readonly gear?: readonly string[] | undefined;
 }
 
-/** Adds a character, or changes the description of the one with that name. @throws UserError when a limit is exceeded */
+/** The characters with a new one, or with a changed description of the one with that name. @throws UserError when a limit is exceeded */
 export function withCharacter(members: readonly Character[], said: Said, addedBy?: string): Character[] {
   const present = findCharacter(members, said.name);
   const { role, gear = present?.gear ?? [] } = said;
   const character = {
     ...(addedBy === undefined ? {} : { addedBy }),
     ...present,
-    // Its name stays: a member who writes "jackie" does not mean to rename "Jackie".
+    // The name stays, because a member who writes "jackie" does not mean to rename "Jackie".
     name: present?.name ?? said.name,
     role,
     gear: [...gear],
@@ -65,7 +65,7 @@ export function withCharacter(members: readonly Character[], said: Said, addedBy
   return [...members, character];
 }
 
-/** @throws UserError when there is no such character; it names the nearest */
+/** The characters without one. @throws UserError without such a character; it names the nearest */
 export function withoutCharacter(members: readonly Character[], name: string): { left: Character[]; gone: Character } {
   const gone = findCharacter(members, name);
   if (gone === undefined) throw new UserError(unknownNameText(name, members));
@@ -117,12 +117,12 @@ function checkSize({ name, role, gear }: Character): void {
 
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** Two names with one key are one character: case, width, accents' encoding, spacing and invisible characters do not tell them apart. */
+/** A key of a name that is independent of case, width, encoding of accents, spacing and invisible characters. */
 export function nameKey(name: string): string {
   return name.normalize('NFKC').replace(INVISIBLE, '').replace(/\s+/gu, ' ').trim().toUpperCase().toLowerCase();
 }
 
-/** The closest of `names` to a mistyped one; `undefined` when none is close. */
+/** The closest of `names` to a mistyped one; `undefined` if none is close. */
 function nearestName(name: string, names: readonly string[]): string | undefined {
   const key = nameKey(name);
   const allowed = Math.round(key.length * 0.4);
@@ -179,7 +179,7 @@ export const settings = {
   }),
 };
 
-/** On a member's deletion the characters stay without their name, because others play with them. */
+/** Deletes a member's name only: the characters stay, because others play with them. */
 const addedByMembers = {
   each: 'members',
   by: 'addedBy',
@@ -199,7 +199,7 @@ interface OwnedParty {
   readonly document: Document<Party>;
   /** The owner of the party: a user, or a channel or guild whose members share it. */
   readonly owner: Owner;
-  /** @throws UserError when another member has added the character, and the guild allows only them to change it */
+  /** @throws UserError if another member has added the character, and the guild allows only that member to change it */
   assertMayChange(name: string): Promise<void>;
 }
 export type Owner = 'user' | 'channel' | 'guild';
@@ -209,7 +209,7 @@ export const inject = { access: Access, llm: optional(Llm) };
 
 type PartyContext = PluginContext<typeof settings, typeof collections, typeof inject>;
 
-/** In a direct message it is always the user's own. The threads of a channel share the channel's party. */
+/** Finds the party of an actor. In a direct message it is always the user's own. The threads of a channel share the channel's party. */
 export function createPartyOf({ client, settings, collections: stored, services }: PartyContext): PartyOf {
   const placeOf = async ({ guildId, channelId, userId }: Actor, owner: Owner) => {
     if (guildId !== null && owner === 'guild') {

@@ -21,7 +21,7 @@ interface LootRequest {
 }
 
 interface Answer {
-  /** The model's text, to be quoted back to it. */
+  /** The model's text, for the second attempt. */
   readonly text: string;
   readonly distribution: Distribution | undefined;
 }
@@ -29,8 +29,8 @@ interface Answer {
 const TRIES = 2;
 
 /**
- * Asks the model who gets what, and accepts only an answer that can be verified; an invalid one is returned to the model once.
- * @throws UserError a sentence for the member when the model fails
+ * Asks the model for a distribution of loot. Accepts only one that can be verified; an invalid one is returned to the model once.
+ * @throws UserError with a sentence for the member when the model fails
  */
 export function askForDistribution(llm: Llm, request: LootRequest): Promise<Distribution> {
   return verifiedAnswer(llm, request).finally(() => llm.finishWork(request.charge));
@@ -81,7 +81,7 @@ async function answerTo(
   }
 }
 
-/** Never empty: providers refuse a turn without content. */
+/** The model's text; never empty, because providers refuse a message without content. */
 function textOf({ content, structured }: LlmCompletion): string {
   const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('');
   if (text.trim() !== '') return text;
@@ -149,7 +149,7 @@ function repairMessages(answer: string, problems: readonly string[]): Participan
 const MOST_ITEMS = 100;
 
 /**
- * The problems with a model's distribution, in sentences that the model can act on; none when it may be shown.
+ * The problems of a model's distribution, as sentences for the model; none if it may be shown.
  * @param characters names of those who may receive something
  */
 export function findProblems(
@@ -192,18 +192,18 @@ function characterProblems({ assignments }: Distribution, characters: readonly s
   return [...unknown].map((name) => `"${name}" is not one of the characters who may receive something.`);
 }
 
-/** Maximum distance between a thing and the words with its number. */
+/** Maximum distance in characters between a thing and the words with its number. */
 const NEAR = 20;
 
 interface Traced {
   readonly problems: readonly string[];
-  /** The part of the description that the items cover. */
+  /** The parts of the description that the items cover. */
   readonly claimed: readonly Span[];
 }
 
 /**
- * Checks that each item comes from the description and that all shares of a thing together are the number that the description gives in digits; for numbers in
- * words it checks only that they are there. Longer quotes claim their words first, so that "Rifle" cannot be taken out of "Assault Rifle" a second time.
+ * Checks that each item comes from the description, and that all shares of a thing together are the number that the description gives in digits. Of numbers in
+ * words it only checks that they occur. Longer quotes are located first, so that "Rifle" does not match within "Assault Rifle".
  * @param text the normalised description
  */
 function traceItems(text: string, items: Distribution['items']): Traced {
@@ -239,7 +239,7 @@ function byQuote(items: Distribution['items']): [quote: string, items: Distribut
   return [...groups].sort(([a], [b]) => b.length - a.length);
 }
 
-/** The model's quotation of the number, unless it is in digits: those are counted here. */
+/** The model's quotation of the number, unless it contains digits, which are counted here. */
 function numberWords(group: Distribution['items']): string {
   const words = normalise(group.find(({ number }) => number.trim() !== '')?.number ?? '');
   return /\d/.test(words) ? '' : words;
@@ -263,7 +263,7 @@ function wrongNumber(text: string, free: readonly Span[], quote: string, amount:
   return `"${quote}" is ${expected} in the description, but the amounts of its items make ${amount}.`;
 }
 
-/** Singular or plural, and other endings: the words agree in all but the last letters. */
+/** Whether two names share a word, apart from its last letters: singular or plural, and other endings. */
 function sharesWord(name: string, quote: string): boolean {
   const quoted = words(quote);
   return words(normalise(name)).some((word) =>
@@ -279,7 +279,7 @@ function stem(word: string): string {
   return word.slice(0, Math.max(Math.min(3, word.length), word.length - 2));
 }
 
-/** Captured, so that splitting keeps what was between the entries. */
+/** With a capture group, so that `split` returns the separators, too. */
 const SEPARATOR = /([,;&]|\band\b|\bplus\b)/u;
 /** "We got", "they found": words before the loot. */
 const LEAD_IN = /^.*?\b(?:got|found|looted|have|took|picked up|grabbed|scored|bought|received)\b/u;
@@ -340,17 +340,17 @@ interface Span {
   readonly end: number;
 }
 
-/** The form in which a description and quotations from it are compared. */
+/** The form in which a description and quotations are compared. */
 function normalise(text: string): string {
   return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }
 
-/** A description in that form; each line stays a separate entry. */
+/** A normalised description, in which each line stays a separate entry. */
 function normaliseLines(text: string): string {
   return normalise(text.trim().replace(/\s*\n\s*/gu, '; '));
 }
 
-/** Where `part` occurs in `text`, first to last, without overlap. */
+/** The occurrences of `part` in `text`, in order, without overlap. */
 function occurrences(text: string, part: string): Span[] {
   const found: Span[] = [];
   if (part === '') return found;

@@ -20,7 +20,7 @@ interface Recommended {
   readonly candidates: Candidates;
 }
 
-/** @param llm `undefined` when no language model is running */
+/** @param llm `undefined` if no language model is configured */
 export function recommendGear(partyOf: PartyOf, llm: Llm | undefined): ToolDefinition<typeof input, Recommended> {
   return {
     name: 'recommend_gear',
@@ -96,13 +96,13 @@ const examples = [
 
 interface Candidates {
   readonly characters: readonly Character[];
-  /** Names in the spelling of the party. */
+  /** Excluded names in the spelling of the party. */
   readonly excluded: readonly string[];
   /** Names to exclude that match no character. */
   readonly unknown: readonly string[];
 }
 
-/** @throws UserError when no character is left to receive anything */
+/** @throws UserError if no character is left to receive anything */
 function candidatesOf(members: readonly Character[], exclude: readonly string[]): Candidates {
   if (members.length === 0) throw new UserError(t('There is nobody in the party yet, so nobody can get anything.'));
   const found = exclude.map((name) => findCharacter(members, name));

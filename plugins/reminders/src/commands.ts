@@ -19,7 +19,7 @@ import type { Reminder, ReminderContext } from './context.js';
 import { discordTime, lineOf, type Order, type Reminders } from './store.js';
 import { LONGEST_TEXT } from './when.js';
 
-/** Suggested durations for another reminder; others can be typed. */
+/** Suggested time zones; others can be typed. */
 const COMMON_ZONES = [
   'Europe/Berlin',
   'Europe/London',
@@ -48,7 +48,7 @@ export const MODERATORS = { tier: 'mod', where: 'guild' } as const;
 const COOLDOWN = { uses: 5, perMs: 60_000 } as const;
 const numbered = z.number().int().min(1).max(10_000).describe('Its number in the list');
 
-/** `!remind` and `!reminder …`. */
+/** Registers `!remind` and `!reminder …`. */
 export function registerCommands(context: ReminderContext, reminders: Reminders): void {
   const { command, group, component, services } = context;
   const said = option.rest().describe('When, and what about: in 2h tea');
@@ -118,7 +118,7 @@ export function registerCommands(context: ReminderContext, reminders: Reminders)
         async run(ctx) {
           const mine = await reminders.list(ctx.actor);
           if (mine.length === 0) return ctx.reply(t('You have no reminders. Set one with `remind in 2h tea`.'));
-          // A reminder that was set by direct message is shown only there.
+          // A reminder that was set in a direct message is shown only there.
           const shown = mine.map((one) => (isHidden(one, ctx) ? { ...one, text: t('(set privately)') } : one));
           return ctx.reply(shown.map(lineOf).join('\n'));
         },
@@ -265,7 +265,7 @@ const setInput = z.object({
 const editInput = z.object({ number, when: when.optional(), about: about.optional() });
 const cancelInput = z.object({ number });
 
-/** The same actions for models, under the same rules: always the requester's own reminders. */
+/** The commands' actions as tools for models, under the same rules: always for the requester's own reminders. */
 export function registerTools({ tool }: Pick<Registrar, 'tool'>, reminders: Reminders): void {
   const set: ToolDefinition<typeof setInput, Reminder> = {
     name: 'set_reminder',

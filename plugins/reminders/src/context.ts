@@ -62,13 +62,13 @@ const repeat = z.discriminatedUnion('kind', [
 
 const reminder = z.object({
   userId: z.string(),
-  /** Its number among the member's reminders. */
+  /** The reminder's number among those of the member. */
   number: z.number().int(),
   /** The guild in which it was set; `null` for a direct message. */
   guildId: z.string().nullable(),
-  /** Its target channel; `null` for a direct message to the member. */
+  /** The target channel; `null` for a direct message to the member. */
   channelId: z.string().nullable(),
-  /** The channel in which it was set: the fallback when direct messages are closed. */
+  /** The channel in which it was set, which is used when direct messages are closed. */
   setIn: z.string(),
   /** Whether others could read it when it was set. */
   isPublic: z.boolean(),
@@ -83,21 +83,21 @@ const reminder = z.object({
   /** Number of deliveries. */
   times: z.number().int().default(0),
   setAt: z.number(),
-  /** When sending its message began: after a crash the message is searched for, not sent again. */
+  /** When sending its message began, in ms since the Unix epoch: after a crash the message is searched for, not sent again. */
   sendingAt: z.number().optional(),
-  /** Set after the last delivery; the reminder is then kept for its buttons. */
+  /** Set at the last delivery; then the reminder is only kept for its buttons. */
   deliveredAt: z.number().optional(),
   /** The delivered message whose snooze button was used. */
   snoozedBy: z.string().optional(),
-  /** Permanent failures of delivery in a row. */
+  /** Number of consecutive deliveries that failed permanently. */
   failures: z.number().int().default(0),
 });
 export type Reminder = z.output<typeof reminder>;
 
 export const collections = {
-  /** Not limited to a guild: in direct messages a member sees their reminders of all servers. */
+  /** Not by guild, because in direct messages a member sees reminders of all servers. */
   reminders: { scope: 'global', version: 1, schema: reminder, personal: { by: 'userId' }, shared: true },
-  /** When the member was asked for their time zone: they are asked once. */
+  /** When the member was asked for their time zone, since each is asked once. */
   asked: { scope: 'user', version: 1, schema: z.object({ zoneAskedAt: z.number().default(0) }) },
 } as const;
 

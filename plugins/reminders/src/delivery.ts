@@ -28,7 +28,7 @@ const SKEW_MS = 60_000;
 const SNOOZES = { '10m': 600_000, '1h': 3_600_000, '1d': 86_400_000 } as const;
 const isSnooze = (name: string | undefined): name is keyof typeof SNOOZES => name !== undefined && name in SNOOZES;
 
-/** Delivers the reminders that are due, and answers the buttons below them. */
+/** Delivers due reminders, and handles the buttons below them. */
 export function registerDelivery(context: ReminderContext, reminders: Reminders): void {
   const { collections, client, log, services, component, schedule, settings } = context;
   const { access, clock, languages } = services;
@@ -65,7 +65,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     dueAt: ({ dueAt }) => dueAt,
     guildOf: ({ guildId }) => guildId,
     async run(due) {
-      // A reminder that was only kept for its buttons is deleted now.
+      // Its time for the buttons is over: the reminder is deleted.
       if (due.value.deliveredAt !== undefined) return;
       const { userId, guildId } = due.value;
       await languages.speak({ guildId, userId }, () => deliver(due));
@@ -78,7 +78,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     const isDelivered = await send(key, value, lateMs, begunAt);
     const { mostRepeats } = await settings.guild(value.guildId).get();
     await stored.of(key).update((draft) => {
-      // The member has changed the reminder meanwhile: the new version stays.
+      // The member has changed the reminder meanwhile; the new time stays.
       const isMoved = draft.dueAt !== dueAt;
       delete draft.sendingAt;
       draft.times += 1;
@@ -86,7 +86,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
       if (isMoved) return;
       const { repeat, times, failures, timeZone } = draft;
       if (repeat !== undefined && times < mostRepeats && failures < MOST_FAILURES) {
-        // Repetitions that were missed while the bot was down are delivered once.
+        // Repetitions that were missed while the bot was offline are delivered once.
         draft.dueAt = nextTime(
           repeat,
           Math.max(dueAt, repeat.kind === 'interval' ? dueAt + missed(repeat.everyMs) : clock.now()),
@@ -103,14 +103,14 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     }
   }
 
-  /** The reminder as it may be delivered now: to a channel only while the member may mention it, otherwise to the member. */
+  /** The reminder with its allowed target: a channel only while the member may mention it, otherwise the member. */
   async function asAllowed(reminder: Reminder): Promise<Reminder> {
     const { roleId, ...own } = reminder;
     if (roleId === undefined || (await mayCall(roleId, reminder))) return reminder;
     return { ...own, channelId: null };
   }
 
-  /** Whether the member may still mention the role, or (empty) address a whole channel. */
+  /** Whether the member may still mention the role, or, for an empty id, address a whole channel. */
   async function mayCall(roleId: string, { userId, guildId, channelId }: Reminder): Promise<boolean> {
     if (guildId === null || channelId === null) return false;
     const actor = { userId, guildId, channelId };
@@ -121,7 +121,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     return roleId === '' || (role !== undefined && mayMention(access, actor, role));
   }
 
-  /** @returns whether it was delivered. @throws while Discord fails; the delivery is then retried */
+  /** @returns whether it was delivered. @throws Discord's error; the delivery is then retried */
   async function send(id: string, stored: Reminder, lateMs: number, begunAt: number | undefined): Promise<boolean> {
     const reminder = await asAllowed(stored);
     const { userId, guildId, channelId, setIn, isPublic, times } = reminder;
@@ -133,7 +133,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
         await sendOnce(channel, message, `reminder:${id}:${times}`, { clock, signal: context.signal, ...sentAfter });
         return true;
       } catch (error) {
-        // An earlier process may have sent it, and the channel's history cannot be read: it is not sent again.
+        // An earlier process may have sent it, and the channel's history cannot be read, so it is not sent again.
         if (begunAt !== undefined && isForbidden(error) && channel.isSendable()) return true;
         if (isUnreachable(error)) return false;
         throw error;
@@ -159,7 +159,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
       log.info('a reminder could not be delivered', { guildId, userId });
       return false;
     }
-    // If others could not read it when it was set, they must not read it now.
+    // If other members could not read it when it was set, they must not read it now.
     const closed = t('I cannot write you direct messages, so I say it here.');
     return attempt(await inChannel(setIn), [closed], isPublic);
   }

@@ -8,7 +8,7 @@ export type Reminders = ReturnType<typeof createReminders>;
 export interface Order {
   /** Time and text: `in 2h tea`. */
   readonly said: string;
-  /** The text, when `said` contains only the time. */
+  /** The text, if `said` contains only the time. */
   readonly text?: string | undefined;
   readonly to: 'here' | 'dm' | { readonly channelId: string };
   readonly roleId?: string | undefined;
@@ -20,7 +20,7 @@ export function createReminders(context: ReminderContext) {
   const { collections, settings, services, log } = context;
   const { reminders: stored } = collections;
   const { clock, random } = services;
-  /** Index by reminder, so that listing one member's reminders does not read all of them. */
+  /** An index in memory, so that listing one member's reminders does not read all of them. */
   const known = new Map<string, Known>();
   const loaded = load();
   // Commands report the failure; this handler prevents an unhandled rejection.
@@ -40,7 +40,7 @@ export function createReminders(context: ReminderContext) {
     else known.set(id, knownOf(one));
   }
 
-  /** A member's pending reminders, the next one first. In a server, reminders of other servers are not listed. */
+  /** A member's pending reminders, the next one first. In a server, only those of that server. */
   async function list({
     userId,
     guildId,
@@ -73,7 +73,7 @@ export function createReminders(context: ReminderContext) {
   async function checkLimits({ userId, guildId }: Actor): Promise<void> {
     await loaded;
     const { mostPerMember, mostInServer } = await settings.guild(guildId).get();
-    // Limit over all servers, so that one member cannot fill the bot's storage: direct messages count with the member's reminders everywhere.
+    // In a server only its own reminders count, in a direct message those of all servers.
     const mine = (await list({ userId, guildId })).length;
     if (mine >= mostPerMember) {
       throw new UserError(t('You have {mine} reminders already; cancel one first: `reminder list`.', { mine }));
@@ -96,7 +96,7 @@ export function createReminders(context: ReminderContext) {
   return {
     list,
     timeZoneOf,
-    /** @throws UserError when the time cannot be parsed, the text is empty, or the member has too many reminders */
+    /** @throws UserError if the time cannot be parsed, the text is empty, or the member has too many reminders */
     async set(actor: Actor, { said, text, to, roleId, isPublic }: Order): Promise<Reminder & { readonly id: string }> {
       const reading = await readingFor(actor);
       const read =
@@ -114,7 +114,7 @@ export function createReminders(context: ReminderContext) {
         isPublic,
       });
     },
-    /** Sets the same reminder again. The previous text about its time does not apply. */
+    /** Sets the same reminder for another time. Its text about the time does not apply any more. */
     async snooze(reminder: Reminder, dueAt: number): Promise<Reminder & { readonly id: string }> {
       const { userId, guildId, setIn, text, timeZone, channelId, roleId, isPublic } = reminder;
       const actor: Actor = { userId, guildId, channelId: setIn };
@@ -148,8 +148,8 @@ export function createReminders(context: ReminderContext) {
       return one;
     },
     /**
-     * Sets the member's own time zone. The first one also applies to reminders that were set before it was known: their times are parsed again.
-     * @returns the reminders whose time has changed, the next first
+     * Sets the member's time zone. The first one also applies to reminders that were set before: their times are parsed again.
+     * @returns the reminders whose time has changed, the next one first
      */
     async chooseZone(userId: string, timeZone: string): Promise<readonly Reminder[]> {
       const { timeZone: before } = await settings.user(userId).get();
@@ -162,7 +162,7 @@ export function createReminders(context: ReminderContext) {
       }
       return moved.sort((a, b) => a.dueAt - b.dueAt);
     },
-    /** Whether to ask the member for their time zone: once, and only when the reminder depends on it. */
+    /** Whether to ask the member for their time zone: once, and only if the reminder depends on it. */
     async asksForZone({ userId }: Actor, when: Pick<Reminder, 'dueAt' | 'repeat' | 'said'>): Promise<boolean> {
       if ((await settings.user(userId).get()).timeZone !== '') return false;
       const isDuration = /^(?:in\s+)?\d+\s*\p{L}/iu.test(when.said) && when.repeat === undefined;
@@ -172,7 +172,7 @@ export function createReminders(context: ReminderContext) {
     },
   };
 
-  /** Parses the time of a reminder again, as it was written then, in another time zone. `undefined` when it does not depend on one, or has passed there. */
+  /** The reminder with its time parsed again, as at that time, in another time zone. `undefined` if the time does not depend on a zone, or has passed there. */
   async function reread(one: Reminder & { readonly id: string }, timeZone: string): Promise<Reminder | undefined> {
     const { shortestRepeatMinutes } = await settings.guild(one.guildId).get();
     const reading = { now: one.setAt, timeZone, shortestRepeatMs: shortestRepeatMinutes * 60_000 };
@@ -228,7 +228,7 @@ export function createReminders(context: ReminderContext) {
 interface Known {
   readonly userId: string;
   readonly guildId: string | null;
-  /** `false` after the last delivery: a reminder that is kept only for its buttons counts towards no limit. */
+  /** `false` after the last delivery: a reminder that is only kept for its buttons counts towards no limit. */
   readonly isPending: boolean;
 }
 

@@ -2,12 +2,12 @@ import { momentOf, t, UserError, type WallTime, wallTime } from '@cinnabar/sdk';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** A date without a time of day means the morning. */
+/** The time of day for a date without one. */
 const MORNING = { hour: 9, minute: 0 } as const;
 const LONGEST_MS = 5 * 365 * DAY_MS;
 /** Longest text of a reminder, in characters. */
 export const LONGEST_TEXT = 1_000;
-/** Text and expression of time together. */
+/** Maximum length of text and time together, in characters. */
 const LONGEST_SAID = LONGEST_TEXT + 200;
 
 /** `minutes` counts from midnight, in the reminder's time zone. */
@@ -20,11 +20,11 @@ type Repeat =
 export interface When {
   readonly dueAt: number;
   readonly repeat: Repeat | undefined;
-  /** Whether it depends on the time zone; a duration does not. */
+  /** Whether it depends on the time zone, which a duration does not. */
   readonly isByClock: boolean;
 }
 
-/** The circumstances under which a text is parsed. */
+/** The conditions under which a text is parsed. */
 export interface Reading {
   readonly now: number;
   readonly timeZone: string;
@@ -32,15 +32,15 @@ export interface Reading {
   readonly shortestRepeatMs: number;
 }
 
-/** A part of a text that contains a time. */
+/** A time that was found in a text, and its position. */
 interface Found extends When {
   readonly index: number;
   readonly length: number;
 }
 
 /**
- * Reads `in 2h drink tea`, `tomorrow at 9 call Bob`, `to call Bob on friday`, `every Monday at 18:00 raid`, in English and German.
- * @throws UserError when no time is said, it has passed, or it is too far away, and for a text that is too long
+ * Parses `in 2h drink tea`, `tomorrow at 9 call Bob`, `to call Bob on friday`, `every Monday at 18:00 raid`, in English and German.
+ * @throws UserError if the text contains no time, the time has passed or is too far away, or the text is too long
  */
 export async function readReminder(
   said: string,
@@ -52,7 +52,7 @@ export async function readReminder(
   if (found === undefined) throw unreadable();
   const before = whole.slice(0, found.index).trim();
   const after = whole.slice(found.index + found.length).trim();
-  // An expression in the middle of a sentence stays in the text: without it, the rest would not be a sentence.
+  // A time in the middle of a sentence stays in the text, because without it the rest would not be a sentence.
   const text = (before === '' || /^[.!]?$/u.test(after) ? before + after : whole).replace(LEADING, '').trim();
   return { ...checked(found, reading), text, said: whole.slice(found.index, found.index + found.length) };
 }
@@ -172,7 +172,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^(?:werktags|(?:on\s+)?weekdays)(?![\p{L}])/iu, 'every weekday'],
 ];
 
-/** Parses a duration, a repetition or a German date at the start. */
+/** Parses a duration, a repetition or a dotted date at the start. */
 function readStart(text: string, reading: Reading): Found | undefined {
   return readRepetition(text, reading) ?? readDuration(text, reading) ?? readDottedDate(text, reading);
 }
@@ -186,7 +186,7 @@ function readEnd(text: string, reading: Reading): Found | undefined {
   return undefined;
 }
 
-/** `in 3 days at 8` is a date. */
+/** After a duration, a time of day makes it a date: `in 3 days at 8`. */
 const AT = new RegExp(`^${GAP},?${GAP}(?:at|um)\\s`, 'iu');
 
 function readDuration(text: string, { now }: Reading): Found | undefined {
@@ -198,7 +198,7 @@ function readDuration(text: string, { now }: Reading): Found | undefined {
   return { dueAt: now + lasts, repeat: undefined, isByClock: false, index: 0, length: words.length };
 }
 
-/** `daily` is `every day`. */
+/** Parses a repetition; `daily` is `every day`. */
 function readRepetition(text: string, reading: Reading): Found | undefined {
   for (const [pattern, meaning] of WORDS) {
     const typed = pattern.exec(text)?.[0];
@@ -232,7 +232,7 @@ function readEvery(text: string, { now, timeZone }: Reading): Found | undefined 
       : { kind: 'weekdays' as const, weekdays: weekdays.days, minutes };
   if (repeat === undefined) return undefined;
   const length = every.length + words.length + (repeat.kind === 'interval' ? 0 : time.length);
-  // The first of several days is the one with the nearest time.
+  // Of several days, the one with the nearest time is the first.
   const first =
     repeat.kind === 'days' ? { ...repeat, days: 1 } : repeat.kind === 'months' ? { ...repeat, months: 1 } : repeat;
   return { dueAt: nextTime(first, now, timeZone), repeat, isByClock: repeat.kind !== 'interval', index: 0, length };
@@ -250,7 +250,7 @@ function repeatOf(count: number, unit: string, minutes: number, { day, year, mon
   return { kind: 'interval', everyMs: count * ms };
 }
 
-/** The weekdays at the start of a list: "Monday and Thursday walk" has two days, then a word. */
+/** The weekdays at the start of a list, and their words: "Monday and Thursday walk" begins with two days. */
 function weekdaysOf(list: string): { readonly days: readonly number[]; readonly words: string } | undefined {
   if (/^(?:weekday|werktag)/iu.test(list)) return { days: [1, 2, 3, 4, 5], words: /^\p{L}+/u.exec(list)?.[0] ?? list };
   const days: number[] = [];
@@ -296,9 +296,9 @@ function readDottedDate(text: string, { now, timeZone }: Reading): Found | undef
 
 const PART_OF_DAY = /morning|noon|afternoon|evening|night|morgens|früh|mittag|abend|nacht/iu;
 
-/** Parses a date with chrono at the start, else at the end. */
+/** Parses a date with chrono at the start, otherwise at the end. */
 async function readDate(text: string, { now, timeZone }: Reading): Promise<Found | undefined> {
-  // Loaded with the first date: it takes longer than the start of most plugins.
+  // Loaded with the first date, because it takes longer than the start of most plugins.
   const [english, german] = await Promise.all([import('chrono-node/en'), import('chrono-node/de')]);
   const local = wallTime(now, timeZone);
   const offset =

@@ -8,7 +8,7 @@ import { LONGEST_TEXT, type Panels } from './panels.js';
 import type { ReactionRoles } from './reaction-roles.js';
 import type { SelfRoles } from './self-roles.js';
 
-/** Requires Manage Roles of the admin, too: such an admin could give the role without the bot. */
+/** The admin needs Manage Roles, too, and could therefore give the role without the bot. */
 const OFFERING = { tier: 'admin', member: ['ManageRoles'], where: 'guild' } as const;
 const WRITABLE = [ChannelType.GuildText, ChannelType.GuildAnnouncement] as const;
 

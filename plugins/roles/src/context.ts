@@ -17,14 +17,14 @@ export const MOST_ROLES = 25;
 export const PANEL_STYLES = ['buttons', 'menu'] as const;
 export type PanelStyle = (typeof PANEL_STYLES)[number];
 
-/** A menu of roles that members choose for themselves, and how many they may have at once. A role is in one menu at most. */
+/** A menu of roles that members choose for themselves, and how many they may have at once. A role is in at most one menu. */
 const menuSchema = z.object({
   /** Part of the custom ids of the panel's buttons, so that the menu can be renamed. */
   id: z.string(),
   name: z.string(),
-  /** A member who has chosen keeps at least this many roles. */
+  /** Minimum number of roles that a member who has chosen any keeps. */
   min: z.int().min(0).max(MOST_ROLES),
-  /** 0: no limit. With 1 the next choice replaces the previous one. */
+  /** Maximum number; 0: no limit. With 1, the next choice replaces the previous one. */
   max: z.int().min(0).max(MOST_ROLES),
   roles: z
     .array(z.object({ roleId: z.string(), emoji: z.string().exactOptional(), description: z.string().exactOptional() }))
@@ -36,7 +36,7 @@ const menuSchema = z.object({
       messageId: z.string(),
       style: z.enum(PANEL_STYLES),
       text: z.string(),
-      /** The content of the message when it was last written, to detect changes. */
+      /** A digest of the message's content when it was last written, for detecting changes. */
       shown: z.string(),
     })
     .exactOptional(),
@@ -62,7 +62,7 @@ export function pick(menu: Menu, held: ReadonlySet<string>, roleId: string): Rol
   return { give: [roleId], take: [] };
 }
 
-/** The change when a member gives one role back. @throws UserError when they would fall below the minimum */
+/** The change when a member returns one role. @throws UserError when they would fall below the minimum */
 export function putBack(menu: Menu, held: ReadonlySet<string>, roleId: string): RoleChange {
   if (!held.has(roleId)) return { give: [], take: [] };
   if (heldOf(menu, held).length <= menu.min) {
@@ -100,7 +100,7 @@ export function boundsText({ min, max }: Pick<Menu, 'min' | 'max'>): string {
 
 export const ID = 'roles';
 
-/** Discord's limits for one message bound the number of roles in a menu; the other limits are far above what a server needs. */
+/** Limits besides Discord's, which determine the number of roles in a menu; far above what a server needs. */
 export const LIMITS = { joinRoles: 10, menus: 25, bindings: 200, waiting: 1_000 } as const;
 
 const roleList = z.array(z.string().meta({ kind: 'role' })).max(LIMITS.joinRoles);
@@ -143,7 +143,7 @@ export const collections = {
     version: 1,
     schema: z.object({ bindings: z.array(bindingSchema).max(LIMITS.bindings).default([]) }),
   },
-  /** Dangerous roles that the guild's owner allowed the bot to give, with the permissions and tiers that they had at that time. */
+  /** Dangerous roles that the guild's owner allowed the bot to give, with their permissions and tiers at that time. */
   confirmed: {
     scope: 'guild',
     version: 1,

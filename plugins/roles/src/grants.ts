@@ -49,7 +49,7 @@ const REPORT_EVERY_MS = 3_600_000;
 
 export type Grants = ReturnType<typeof createGrants>;
 
-/** Gives and takes roles: decides which may be given at all, and changes one member's roles one at a time. */
+/** Gives and takes roles. Decides which roles may be given at all, and changes a member's roles one after another. */
 export function createGrants({ client, collections, settings, services, log }: RolesContext) {
   const mutex = createKeyedMutex();
   const reports = createRateLimiter(services.clock, REPORT_EVERY_MS, 1_000);
@@ -66,7 +66,7 @@ export function createGrants({ client, collections, settings, services, log }: R
     ];
   }
 
-  /** The dangerous permissions that a role gives at Discord, and its tiers in the bot: a moderator or admin role may have no Discord permission at all. */
+  /** The dangerous permissions that a role gives on Discord, and its tiers in the bot: a moderator or admin role may have no permissions on Discord. */
   async function powersOf({ guild, id, permissions }: Role) {
     const { tierRoles } = services;
     const tiers: StaffTier[] = [];
@@ -76,7 +76,7 @@ export function createGrants({ client, collections, settings, services, log }: R
     return { permissions: permissions.bitfield & DANGEROUS.bitfield, tiers };
   }
 
-  /** Why the bot cannot give or take a role now, with the remedy; `undefined` when it can. */
+  /** Why the bot cannot give or take a role now, and how to correct that; `undefined` if it can. */
   async function obstacleTo(guild: Guild, roleId: string, change: 'give' | 'take'): Promise<string | undefined> {
     const role = guild.roles.cache.get(roleId);
     if (role === undefined) return t('That role does not exist any more.');
@@ -112,11 +112,11 @@ export function createGrants({ client, collections, settings, services, log }: R
     }
   }
 
-  /** Nothing is changed when any part cannot be done. */
+  /** Changes roles; changes none if any of them cannot be changed. */
   async function carryOut(member: GuildMember, change: RoleChange, reason: string): Promise<void> {
     await requireNoObstacle(member.guild, change);
     await withRefusalSentences(async () => {
-      // One request per role: setting the whole list would overwrite concurrent changes by others.
+      // One request per role, because setting the whole list would overwrite concurrent changes by others.
       for (const roleId of change.take) await member.roles.remove(roleId, reason);
       for (const roleId of change.give) await member.roles.add(roleId, reason);
     });
@@ -127,9 +127,9 @@ export function createGrants({ client, collections, settings, services, log }: R
     obstacleTo,
 
     /**
-     * Checks that an admin may have the bot give a role away.
-     * @returns what is dangerous in it, which the owner of the guild has to confirm first
-     * @throws UserError when the role is not below the admin and the bot, or no role for members
+     * Checks that an admin may have the bot give a role.
+     * @returns its dangers, which the owner of the guild has to confirm first
+     * @throws UserError if the role is not below the admin and the bot, or cannot be given to members
      */
     async checkOffer(role: Role, actor: Actor): Promise<readonly Danger[]> {
       if (role.managed || role.id === role.guild.id)
@@ -196,7 +196,7 @@ export function createGrants({ client, collections, settings, services, log }: R
   };
 }
 
-/** A reason why the bot cannot change roles at all, which admins have to fix, not the member. */
+/** Why the bot cannot change roles at all; admins have to correct it, not the member. */
 export class Obstacle extends UserError {}
 
 /** `Ban Members, Manage Messages` in the current language. */
@@ -207,9 +207,9 @@ function nameOf(danger: Danger): string {
   return danger === 'admin' ? t('the rights of my admins') : permissionName(danger);
 }
 
-/** Gives new members and bots the roles that admins have chosen, after the membership screening if the guild wants that. */
+/** Gives new members and bots the roles that admins have chosen; after the membership screening, if the guild's settings say so. */
 export function watchJoins({ on, ready, client, settings, collections, log }: RolesContext, grants: Grants): void {
-  /** Members who have not passed the screening, by guild: a copy of the stored list, because every member update reads it. */
+  /** Members who have not passed the screening, by guild: a copy of the stored list, because every update of a member reads it. */
   const waiting = new Map<string, Promise<Set<string>>>();
   const waitingIn = (guild: Guild): Promise<Set<string>> => {
     const known = waiting.get(guild.id) ?? load(guild);
@@ -224,7 +224,7 @@ export function watchJoins({ on, ready, client, settings, collections, log }: Ro
     const { members } = await collections.waiting.of(guild).update((draft) => {
       const ids = new Set(draft.members.map(({ userId }) => userId));
       change(ids);
-      // In a raid the oldest entries are dropped: those members pass the screening without getting their roles.
+      // In a raid the oldest entries are dropped; those members get no roles after the screening.
       draft.members = [...ids].slice(-LIMITS.waiting).map((userId) => ({ userId }));
     });
     waiting.set(guild.id, Promise.resolve(new Set(members.map(({ userId }) => userId))));
@@ -254,7 +254,7 @@ export function watchJoins({ on, ready, client, settings, collections, log }: Ro
 
   on('guildMemberUpdate', async (_before, member) => {
     if (member.pending || !(await waitingIn(member.guild)).has(member.id)) return;
-    // Giving a role twice changes nothing, so members leave the waiting list only once they have it.
+    // Giving a role twice changes nothing, so members leave the waiting list only after they have it.
     await give(member);
     await changeWaiting(member.guild, (ids) => ids.delete(member.id));
   });
@@ -263,7 +263,7 @@ export function watchJoins({ on, ready, client, settings, collections, log }: Ro
     if ((await waitingIn(guild)).has(id)) await changeWaiting(guild, (ids) => ids.delete(id));
   });
 
-  // Members who passed the screening, or left, while the bot was offline.
+  // Handles members who passed the screening, or left, while the bot was offline.
   ready(async () => {
     for await (const [guildId, { members }] of collections.waiting.entries()) {
       const guild = client.guilds.cache.get(guildId);

@@ -40,7 +40,7 @@ export default definePlugin({
   },
 });
 
-/** Forgets deleted roles, messages and channels, and updates panels when roles are renamed. */
+/** Removes deleted roles, messages and channels from the data, and updates panels when roles are renamed. */
 function keepTidy(
   { on, ready, client, settings, collections }: RolesContext,
   { store, panels, reactionRoles }: RoleServices,
@@ -111,7 +111,7 @@ function keepTidy(
   });
 }
 
-/** The guilds for which something is stored: with thousands of guilds, most have nothing to check. */
+/** The guilds with stored data: of thousands of guilds, most have nothing to check. */
 async function guildsInUse({
   settings,
   collections,
@@ -123,7 +123,7 @@ async function guildsInUse({
   return ids;
 }
 
-/** `!set` and configuration files follow the same rule as the commands: no role above the admin's own, and no dangerous one. */
+/** Applies the rules of the commands to `!set` and configuration files: no role above the admin's own, and no dangerous one. */
 function adviseSettings({ services, client, defer }: RolesContext, { grants }: RoleServices): void {
   const withdraw = services.catalog.advise(ID, {
     async refusalOf(key, value, actor) {

@@ -5,7 +5,7 @@ import { type collections, LIMITS, type Menu, MOST_ROLES, type RolesContext, typ
 const LONGEST_NAME = 50;
 const LONGEST_DESCRIPTION = 100;
 
-/** Keys that are left out stay unchanged. */
+/** Missing keys stay unchanged. */
 export interface NewBounds {
   readonly min?: number | undefined;
   readonly max?: number | undefined;
@@ -17,7 +17,7 @@ export type MenuStore = ReturnType<typeof createMenuStore>;
 export function createMenuStore({ collections, services }: RolesContext) {
   const list = async (guild: HasId): Promise<readonly Menu[]> => (await collections.menus.of(guild).get()).menus;
 
-  /** @returns the menu after the change. @throws UserError when no menu has this name; errors of `change` pass through, and nothing is saved then */
+  /** @returns the menu after the change. @throws UserError without a menu of this name, and the errors of `change`; nothing is saved then */
   const edit = async (
     guild: Guild,
     name: string,
@@ -128,7 +128,7 @@ function checkDescription(description = ''): void {
 
 const CUSTOM = /^<(a?):(\w{2,32}):(\d{15,21})>$/;
 
-/** An emoji in the form that messages use. @throws UserError for anything else, and for a custom emoji that the bot cannot use */
+/** An emoji in the form that messages use. @throws UserError for other texts, and for a custom emoji that the bot cannot use */
 export function emojiIn(guild: Guild, text: string): string {
   const given = text.trim();
   const id = CUSTOM.exec(given)?.[3];
@@ -146,12 +146,12 @@ export function emojiIn(guild: Guild, text: string): string {
 const EMOJI =
   /^(?:\p{Emoji_Presentation}|\p{Emoji}\uFE0F|\p{Extended_Pictographic}|\p{Regional_Indicator}|[0-9#*]\uFE0F?\u20E3)/u;
 
-/** The key of an emoji for looking up reactions: the id of a custom emoji, else the emoji in one normalized spelling. */
+/** The key of an emoji for reactions: the id of a custom emoji, otherwise the emoji in one normalised spelling. */
 export function emojiKey(emoji: string): string {
   return CUSTOM.exec(emoji)?.[3] ?? emoji.replaceAll('\uFE0F', '');
 }
 
-/** In the form that message components use. */
+/** The emoji in the form that message components use. */
 export function componentEmoji(emoji: string): {
   readonly id?: string;
   readonly name: string;
@@ -161,7 +161,7 @@ export function componentEmoji(emoji: string): {
   return id === undefined || name === undefined ? { name: emoji } : { id, name, animated: animated === 'a' };
 }
 
-/** The menu that Red's self roles are imported into. */
+/** The name of the menu into which Red's self roles are imported. */
 const MENU = 'selfroles';
 
 const data = z.strictObject({

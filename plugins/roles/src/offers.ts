@@ -18,8 +18,8 @@ interface OfferDependencies {
 }
 
 /**
- * The acts with which an admin lets the bot give a role, for commands and tools alike: the role is below the admin and the bot, and has no danger that the
- * guild's owner has not confirmed. Each act resolves with a sentence.
+ * The acts with which an admin lets the bot give a role, for commands and tools alike. The role must be below the admin and the bot, and its dangers need the
+ * confirmation of the guild's owner. Each act resolves with a sentence.
  */
 export function createOffers(context: RolesContext, { grants, store, panels, reactionRoles }: OfferDependencies) {
   const { settings, component, services } = context;
@@ -31,7 +31,7 @@ export function createOffers(context: RolesContext, { grants, store, panels, rea
   };
 
   return {
-    /** Carries out a command; asks the guild's owner first when the role is dangerous. */
+    /** Carries out a command; for a dangerous role, asks the guild's owner first. */
     async byCommand(ctx: CommandContext, role: Role, act: () => Promise<string>): Promise<unknown> {
       const dangers = await grants.checkOffer(role, ctx.actor);
       if (dangers.length === 0) return ctx.reply(await act());
@@ -56,7 +56,7 @@ export function createOffers(context: RolesContext, { grants, store, panels, rea
       });
     },
 
-    /** For tools, which cannot ask the owner. @throws UserError */
+    /** For tools, which cannot ask the owner. @throws UserError for a dangerous role */
     require,
 
     async addJoinRole(role: Role, kind: JoinKind): Promise<string> {
@@ -144,7 +144,7 @@ export function createOffers(context: RolesContext, { grants, store, panels, rea
   };
 }
 
-/** The warning that the bot receives no joins without the members intent; empty when it has the intent. */
+/** A warning if the bot receives no joins because it lacks the members intent; otherwise empty. */
 function missingIntent({ client }: Guild): readonly string[] {
   if (client.options.intents.has('GuildMembers')) return [];
   return [

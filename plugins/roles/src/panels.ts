@@ -39,7 +39,8 @@ interface PanelRequest {
 export type Panels = ReturnType<typeof createPanels>;
 
 /**
- * The messages in which members choose roles: posts them, answers their components, updates them when the roles or the menu change, and forgets deleted ones.
+ * The messages in which members choose roles: posts them, handles their components, updates them when the roles or the menu change, and removes the records of
+ * deleted ones.
  */
 export function createPanels(context: RolesContext, store: MenuStore, selfRoles: SelfRoles) {
   const { client, collections, component, services, log } = context;
@@ -52,7 +53,7 @@ export function createPanels(context: RolesContext, store: MenuStore, selfRoles:
   async function answer(interaction: ComponentInteraction, menuId: string, roleId: string | undefined): Promise<void> {
     const { guild } = interaction;
     if (guild === null || interaction.isModalSubmit()) return;
-    // Discord accepts one answer to an interaction. An interaction that is delivered twice is executed once.
+    // Discord accepts one answer to an interaction, so an interaction that is delivered twice is handled once.
     await interaction.deferReply({ flags: MessageFlags.Ephemeral });
     const menu = (await store.list(guild)).find(({ id }) => id === menuId);
     if (menu === undefined) throw new UserError(t('These roles are not offered any more.'));
@@ -63,7 +64,7 @@ export function createPanels(context: RolesContext, store: MenuStore, selfRoles:
     await interaction.editReply({ content: sentence, allowedMentions: { parse: [] } });
   }
 
-  /** In the guild's language: all members read it, and it is compared with the posted version. */
+  /** In the guild's language, because all members read it, and it is compared with the posted version. */
   const contentOf = (guild: Guild, menu: Menu, request: Pick<PanelRequest, 'style' | 'text'>) =>
     services.languages.speak({ guildId: guild.id }, () => draw(guild, menu, request));
 
@@ -193,7 +194,7 @@ export function createPanels(context: RolesContext, store: MenuStore, selfRoles:
       });
     },
 
-    /** Forgets panels whose message was deleted. */
+    /** Removes the records of panels whose message was deleted. */
     async forget(guild: Guild, messageIds: readonly Snowflake[]): Promise<void> {
       const isGone = ({ panel }: Menu) => panel !== undefined && messageIds.includes(panel.messageId);
       if (!(await store.list(guild)).some(isGone)) return;

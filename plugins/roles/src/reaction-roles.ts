@@ -16,7 +16,7 @@ import { type Binding, LIMITS, type RolesContext } from './context.js';
 import { emojiIn, emojiKey } from './menu-store.js';
 import { type SelfRoles, TooOften } from './self-roles.js';
 
-/** A member is told why a reaction gave no role at most once in this time. */
+/** Interval in which a member is told at most once why a reaction gave no role. */
 const TELL_EVERY_MS = 60_000;
 
 export type ReactionRoles = ReturnType<typeof createReactionRoles>;
@@ -71,7 +71,7 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
   on('messageReactionAdd', (reaction, user) => follow(reaction, user, true));
   on('messageReactionRemove', (reaction, user) => follow(reaction, user, false));
 
-  /** When one role replaced others, their reactions would still suggest that the member has them. */
+  /** Removes a member's reactions for roles that another one has replaced; otherwise they would suggest that the member has them. */
   const clearOthers = async (
     { message }: MessageReaction | PartialMessageReaction,
     userId: string,
@@ -99,7 +99,7 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
     });
   };
 
-  /** The message that a link points to; it is in this guild, and the admin can read it. @throws UserError */
+  /** The message that a link points to, which is in this guild and which the admin can read. @throws UserError */
   const messageAt = async (guild: Guild, link: string, actor: Actor): Promise<Message> => {
     const place = readDiscordLink(link);
     if (place?.messageId === undefined || place.guildId !== guild.id)
@@ -113,7 +113,7 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
   };
 
   return {
-    /** @returns the link to the message. @throws UserError */
+    /** @returns the link to the message. @throws UserError if the emoji, message or role cannot be used */
     async add(guild: Guild, link: string, emojiText: string, role: Role, actor: Actor): Promise<string> {
       const message = await messageAt(guild, link, actor);
       const emoji = emojiIn(guild, emojiText);
@@ -143,7 +143,7 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
       return [...(await indexOf(guild.id)).values()].flat();
     },
 
-    /** Forgets bindings whose message was deleted while the bot was offline. */
+    /** Removes bindings whose message was deleted while the bot was offline. */
     async tidyMessages(guild: Guild): Promise<void> {
       const all = [...(await indexOf(guild.id)).values()].flat();
       const messages = new Map(all.map(({ messageId, channelId }) => [messageId, channelId]));
@@ -153,7 +153,7 @@ export function createReactionRoles(context: RolesContext, selfRoles: SelfRoles)
           const channel = await client.channels.fetch(channelId);
           if (channel?.isTextBased() === true) await channel.messages.fetch(messageId);
         } catch (error) {
-          // A missing permission is no reason to forget them: it can come back.
+          // After a missing permission they are kept, because it may be granted again.
           if (isUnknown(error)) gone.add(messageId);
           else
             log.info('a message with reaction roles could not be looked up', { guildId: guild.id, messageId, error });

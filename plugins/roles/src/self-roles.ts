@@ -5,7 +5,9 @@ import { type Grants, Obstacle } from './grants.js';
 import type { MenuStore } from './menu-store.js';
 
 const REASON = 'chosen by the member';
-/** Each change is two requests to Discord, which limits how many role changes a bot makes in a server: one member must not delay the others. */
+/**
+ * Limit of a member's changes. Each is two requests, and Discord limits how many role changes a bot makes in a server, so one member must not delay the others.
+ */
 const MOST_CHANGES = 20;
 const WINDOW_MS = 60_000;
 

@@ -8,7 +8,7 @@ const name = z.string().min(1).max(100);
 const roleField = name.describe('Role: name, mention or id');
 const menuField = name.describe('Name of the menu');
 
-/** The same acts for models, by role names. Acts that need the owner's confirmation exist only as commands, which ask for it. */
+/** The commands' acts as tools for models, by role names. Acts that need the owner's confirmation exist only as commands, which ask for it. */
 export function registerTools(
   { tool, client }: RolesContext,
   { grants, offers, store, selfRoles, panels }: RoleServices,

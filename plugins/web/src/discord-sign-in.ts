@@ -5,14 +5,14 @@ import { LRUCache } from 'lru-cache';
 
 /** Sign-in with Discord: https://discord.com/developers/docs/topics/oauth2#authorization-code-grant, with PKCE. */
 export interface DiscordSignIn {
-  /** @returns the address for the browser, and what the browser has to remember until it comes back */
+  /** @returns the address for the browser, and the state that the browser has to keep until it comes back */
   begin(redirectUri: string): { readonly address: string; readonly state: string };
   /** @returns the id of the user who agreed; `undefined` when the state is unknown, used or expired, or Discord rejects the code */
   finish(state: string, code: string): Promise<string | undefined>;
 }
 
 export const STATE_LIVES_MS = 10 * 60_000;
-/** Unfinished sign-ins; above this number the oldest are forgotten and have to start again. */
+/** Number of unfinished sign-ins; above it, the oldest are dropped and have to start again. */
 const MOST_PENDING = 1_000;
 
 const tokenAnswer = z.object({ access_token: z.string() });
@@ -55,7 +55,7 @@ export function createDiscordSignIn(
         client_id: clientId(),
         redirect_uri: redirectUri,
         response_type: 'code',
-        // The person's servers are not requested: the bot knows which of its servers they are in.
+        // The person's servers are not requested, because the bot knows which of its servers they are in.
         scope: 'identify',
         state,
         code_challenge: createHash('sha256').update(verifier).digest('base64url'),

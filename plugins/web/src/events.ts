@@ -12,20 +12,20 @@ interface Watch {
 /** Tells browsers that a page's content has changed, or that they may no longer see it. https://html.spec.whatwg.org/multipage/server-sent-events.html */
 interface PageEvents {
   hasRoomFor(userId: string): boolean;
-  /** Until the browser disconnects, the session ends, or the person may no longer see the page. @throws as `WebPages.watch` */
+  /** Streams events until the browser disconnects, the session ends, or the person may no longer see the page. @throws as `WebPages.watch` */
   watch(reply: FastifyReply, watch: Watch): Promise<void>;
   close(): void;
 }
 
 const HEARTBEAT_MS = 20_000;
-/** How often a page reports changes at most. */
+/** Minimum interval between two reports of a page. */
 const CHANGED_MS = 1_000;
-/** Connections of all browsers, and of one person's. */
+/** Maximum number of connections of all browsers, and of one person's. */
 const MOST_WATCHED = 500;
 const MOST_OF_ONE = 20;
 
 export function createPageEvents(pages: WebPages, clock: Clock, log: Logger): PageEvents {
-  /** The user of each connection, by the function that ends it. */
+  /** The user of each connection, by the function that closes it. */
   const open = new Map<() => void, string>();
 
   return {

@@ -21,7 +21,7 @@ const PARTS = { shards: 'shards', underWay: 'under-way' } as const;
 const linkTo = (part: (typeof PARTS)[keyof typeof PARTS]) => ({ page: PAGE, query: { part } });
 const SERVERS = { page: 'admin/servers' };
 
-/** The page about the health of all processes of the bot, for its owner. */
+/** Registers the page about the health of all processes of the bot, for its owner. */
 export function registerHealthPage(
   { page, every }: Pick<Registrar, 'page' | 'every'>,
   history: HealthHistory,
@@ -74,7 +74,7 @@ export function registerHealthPage(
   });
 }
 
-/** Sums over all processes; the latency is that of the slowest. */
+/** Totals of all processes; for the wait of the event loop, the longest. */
 function figures(all: readonly Connections[], processes: readonly ProcessHistory[]): WebBlock {
   const now = processes.flatMap((one) => one.now ?? []);
   const sum = (of: (one: Reading) => number) => now.reduce((total, one) => total + of(one), 0);
@@ -104,7 +104,7 @@ function readyOf(all: readonly Connections[]): WebMeasure {
   return { badge: t('{ready} of {all}', { ready, all: shards.length }), tone: isWhole ? 'good' : 'bad' };
 }
 
-/** The processes of a cluster; empty when one process serves the bot. */
+/** The processes of a cluster; empty when a single process serves the bot. */
 function processTable(
   all: readonly Connections[],
   processes: readonly ProcessHistory[],
@@ -151,7 +151,7 @@ function processTable(
   ];
 }
 
-/** The start of the plots, while they cover less than their full period. */
+/** The start of the plots, if they cover less than their full period. */
 function beginOf({ since }: Pick<HealthHistory, 'since'>): readonly WebBlock[] {
   if (since === undefined) return [];
   const hint = t(
@@ -252,7 +252,7 @@ const rateOf =
       return [sample.at, Math.max(0, of(sample) - of(before)) / minutes];
     });
 
-/** Average time of a request to a model; no point where there were no requests. */
+/** Average time of a request to a model, in ms; no point without requests. */
 const modelMs = (samples: readonly Sample[]): Points =>
   samples.slice(1).flatMap((sample, index) => {
     const before = samples[index] ?? sample;
@@ -326,7 +326,7 @@ const serversOf = (count: number, shardIds: readonly number[]): WebValue => ({
 const shard = z.object({
   id: z.number(),
   isReady: z.boolean(),
-  /** `null` until it is measured. */
+  /** `null` until it was measured. */
   latencyMs: z.number().nullable(),
   servers: z.number(),
 });

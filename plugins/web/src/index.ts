@@ -103,7 +103,7 @@ export default definePlugin({
     };
 
     context.provide(WebServer, { url: server?.url, signInLink });
-    /** Runs in the process that serves the dashboard, because only that process can create links. */
+    /** Answered by the process that serves the dashboard, because only that process can create links. */
     const links = context.question({
       name: 'sign-in-link',
       input: z.object({ userId: z.string() }),
@@ -133,7 +133,7 @@ export default definePlugin({
     /** The server's library is large, so it is loaded only if the dashboard is configured. */
     async function open() {
       if (address === undefined || address === 'off') return undefined;
-      // In a cluster one process listens; the others say where.
+      // In a cluster one process listens; the others report its address.
       if (!host.isFirst) {
         context.defer(
           services.pages.serveAt(publicUrl === undefined ? urlOf(address, address.port) : new URL(publicUrl).origin),

@@ -6,7 +6,7 @@ const ID = 'web';
 /** Samples of three hours, at four a minute. */
 export const SAMPLE_MS = 15_000;
 const MOST_SAMPLES = 720;
-/** A process that does not answer within this time misses one sample. */
+/** A process that does not answer within this time has no value in that round. */
 const DEADLINE_MS = 4_000;
 
 const reading = z.object({

@@ -33,7 +33,7 @@ import { findStaticFiles, type StaticFile } from './static-files.js';
 
 interface Dependencies {
   readonly address: ListenAddress;
-  /** The address that visitors type; set if a proxy is in front. */
+  /** The address that visitors use; set if a proxy is in front. */
   readonly publicUrl: string | undefined;
   readonly trustProxy: boolean;
   /** Folder of the built pages. */
@@ -138,7 +138,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     bodyLimit: MOST_BODY_BYTES,
     trustProxy: parts.trustProxy,
     forceCloseConnections: true,
-    // No request takes long; event streams get regular heartbeats.
+    // No request takes longer; event streams have heartbeats.
     requestTimeout: MINUTE_MS,
   });
   await app.register(cookie);
@@ -154,8 +154,8 @@ export async function startServer(parts: Dependencies): Promise<Server> {
   };
 
   /**
-   * Health needs no authentication, and no known host name where the server listens beyond this machine. Metrics reveal what members do and spend:
-   * they need the token, or a direct request from this machine.
+   * Checks access to health and metrics. Health needs no authentication, and no known host name if the server listens beyond this machine. Metrics reveal what
+   * members do and spend, so they need the token, or a direct request from this machine.
    */
   const assertWatcher = (route: string, { headers, socket }: FastifyRequest, reply: FastifyReply) => {
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -180,7 +180,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     const handle = request.is404 ? pages.route(pathIn(request)) : undefined;
     if (handle !== undefined) await passOn(handle, request, reply);
   });
-  /** Checked before the body is read: the plugin parses the body. */
+  /** Passes a request to a plugin's route. Checked before the body is read, because the plugin parses the body. */
   const passOn = async (handle: WebRoute['handle'], request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack();
     const { raw } = reply;
@@ -205,7 +205,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     if (session === undefined) throw new Refused(401, t('Please sign in.'));
     return session;
   };
-  /** For requests that change something: checks the CSRF token, which only these pages know. @throws Refused */
+  /** The session of a request that changes something. @throws Refused without the CSRF token, which only these pages know */
   const provenBy = async (request: FastifyRequest) => {
     const session = await signedIn(request);
     const token = request.headers['x-csrf-token'];
@@ -351,7 +351,7 @@ export async function startServer(parts: Dependencies): Promise<Server> {
     });
   };
 
-  // Sent by the sign-in page when its button is pressed: a chat client that fetches the link for a preview does not use it up.
+  // The sign-in page sends this when its button is pressed, so that a chat client that fetches the link for a preview does not use it up.
   app.post('/auth/link', async (request, reply) => {
     limitSignIns(request, reply);
     const userId = links.take(linkBody.parse(request.body).token);

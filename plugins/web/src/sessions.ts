@@ -14,7 +14,7 @@ type Stored = z.output<typeof sessions.schema>;
 /** A browser that has signed in. */
 export interface Session {
   readonly userId: string;
-  /** Sent with every request that changes something: other sites in the browser do not know it. */
+  /** Must be sent with every request that changes something; other sites in the browser do not know it. */
   readonly csrf: string;
 }
 
@@ -30,9 +30,9 @@ export interface Sessions {
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Regardless of use. */
+/** Maximum age, whatever the use. */
 const LIVES_MS = 30 * DAY_MS;
-/** The last visit is written at most this often. */
+/** Minimum interval in which the last visit is written. */
 const NOTED_MS = 10 * 60_000;
 
 export function createSessions(
@@ -86,7 +86,7 @@ export function isSameSecret(one: string, other: string): boolean {
   return timingSafeEqual(hash(one), hash(other));
 }
 
-/** Single-use sign-in links, kept in memory: a restart voids them. */
+/** Single-use sign-in links, in memory: a restart invalidates them. */
 export interface SignInLinks {
   make(userId: string): string;
   /** @returns the user whom the link was made for; `undefined` when it was used, has expired, or is unknown */

@@ -7,15 +7,15 @@ import { brotliCompress, constants } from 'node:zlib';
 /** A file of the pages. Only files that were in the folder at the start can be requested. */
 export interface StaticFile {
   readonly contentType: string;
-  /** Its name changes with its content. */
+  /** Whether its name changes with its content. */
   readonly isImmutable: boolean;
-  /** Read from the disk the first time, then from memory. */
+  /** Reads the file from the disk the first time, then from memory. */
   read(): Promise<Content>;
 }
 
 interface Content {
   readonly bytes: Buffer;
-  /** Compressed, for browsers that accept it. */
+  /** The compressed content, for browsers that accept it. */
   readonly brotli: Buffer | undefined;
   readonly etag: string;
 }
@@ -32,7 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** For names that change with their content. */
+/** Matches paths whose name changes with the content. */
 const HASHED = /^\/(?:assets\/|docs\/book-\w+\.css$)/;
 
 /** Finds the files of a folder of built pages by their URL path: `/assets/index-3fa1.js`. Empty if nothing was built. */

@@ -36,7 +36,7 @@ const PLACEHOLDERS: Readonly<Record<string, (arrival: Arrival) => string>> = {
 };
 const PLACEHOLDER = /\{(\w+)\}/g;
 
-/** Replaces the placeholders once: a name that looks like a placeholder, a mention or markup stays a name. */
+/** Replaces the placeholders once, so that a name that looks like a placeholder, a mention or markup stays a name. */
 export function fillIn(text: string, arrival: Arrival): string {
   const filled = text.replace(PLACEHOLDER, (written, key: string) =>
     Object.hasOwn(PLACEHOLDERS, key) ? (PLACEHOLDERS[key]?.(arrival) ?? written) : written,
@@ -44,7 +44,7 @@ export function fillIn(text: string, arrival: Arrival): string {
   return filled.length <= LONGEST_MESSAGE ? filled : `${filled.slice(0, LONGEST_MESSAGE - 1)}…`;
 }
 
-/** Why a text cannot be used; `undefined` when it can. */
+/** Why a text cannot be used; `undefined` if it can. */
 export function problemOf(text: string): string | undefined {
   if (text.trim() === '') return t('A text cannot be empty.');
   if (text.length > LIMITS.length)

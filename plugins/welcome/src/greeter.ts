@@ -15,7 +15,7 @@ import { type Arrival, fillIn, type Kind, type settings as schemas, TEXTS, type 
 type Values = z.output<typeof schemas.guild>;
 
 const WINDOW_MS = 60_000;
-/** Members who have not accepted the rules yet, in all guilds. */
+/** Maximum number of members, of all guilds, who have not accepted the rules yet. */
 const MOST_WAITING = 10_000;
 
 /** Greets new members and says goodbye to those who leave: each once, up to the guild's limit per minute. */
@@ -23,11 +23,11 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
   const { clock, languages, random } = services;
   const limiter = createRateLimiter(clock, WINDOW_MS);
   const turns = new Map<string, number>();
-  /** The number of suppressed greetings by guild and kind, until the minute ends. */
+  /** Number of suppressed messages by guild and kind, until the minute ends. */
   const left = new Map<string, number>();
   const waiting = new Set<string>();
 
-  /** The guild's texts in rotation, from a random start. */
+  /** The next of the guild's texts, in rotation from a random start. */
   const nextOf = (guild: Guild, kind: Kind, texts: readonly string[]): string | undefined => {
     const key = `${guild.id}:${kind}`;
     const turn = turns.get(key) ?? Math.floor(random.next() * texts.length);
@@ -35,7 +35,7 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     return texts[turn % texts.length];
   };
 
-  /** The plugin's own texts are in the guild's language. */
+  /** A filled-in text; the plugin's own texts are in the guild's language. */
   const written = (member: GuildMember | PartialGuildMember, text: string): Promise<string> =>
     languages.speak({ guildId: member.guild.id }, () => fillIn(translated(text), arrivalOf(member)));
 
@@ -93,7 +93,7 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
     const values = await settings.guild(member.guild).get();
     const key = `welcome:${idOf(member)}:${member.joinedTimestamp ?? 0}`;
     const isSaid = values.channel === undefined || (await greetIn(values.channel, member, values, key));
-    // Members counted by the summary get no direct message either: Discord disables bots that send many.
+    // Members in the summary get no direct message either, because Discord disables bots that send many.
     if (isSaid && !member.user.bot) await greetDirectly(member, values, key);
   };
 
@@ -130,7 +130,7 @@ export function watchArrivals({ on, after, client, settings, services, log }: We
 
   on('guildMemberRemove', async (member) => {
     const { guild } = member;
-    // A member who was never admitted was not greeted either.
+    // A member who was never admitted was not greeted.
     if (waiting.delete(idOf(member))) return;
     const { goodbyeChannel, goodbyes, mostPerMinute } = await settings.guild(guild).get();
     if (goodbyeChannel === undefined || member.user.bot) return;

@@ -35,10 +35,10 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
         kind === 'greeting'
           ? t('New members are greeted in {channel}.', values)
           : t('In {channel} it is said who leaves.', values);
-      return [said, ...deafness()].join('\n');
+      return [said, ...missingIntent()].join('\n');
     },
 
-    /** @param replace whether it replaces all others. @throws UserError */
+    /** @param replace whether the text replaces all others. @throws UserError */
     async addText(guild: Guild, kind: Kind, text: string, replace = false): Promise<string> {
       const problem = problemOf(text);
       if (problem !== undefined) throw new UserError(problem);
@@ -71,7 +71,7 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
       );
     },
 
-    /** Where each kind of message is posted, with obstacles. */
+    /** The channels of the messages, with obstacles. */
     async show(guild: Guild): Promise<string> {
       const { channel, greetings, goodbyeChannel, goodbyes, directs, bots, mostPerMinute } = await settings
         .guild(guild)
@@ -99,7 +99,7 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
         t('When a bot is added: {answer}', { answer: count(bots) }),
         t('Goodbyes: {place}', { place: await place(goodbyeChannel, 'goodbye', goodbyes) }),
         t('At most {most} in a minute.', { most: mostPerMinute }),
-        ...deafness(),
+        ...missingIntent(),
       ].join('\n');
     },
 
@@ -119,8 +119,8 @@ export function createSetup({ client, settings, services }: WelcomeContext) {
     },
   };
 
-  /** The warning that Discord does not send joins and leaves without the members intent; `undefined` when it does. */
-  function deafness(): readonly string[] {
+  /** A warning if Discord sends no joins and leaves because the bot lacks the members intent; otherwise empty. */
+  function missingIntent(): readonly string[] {
     if (client.options.intents.has('GuildMembers')) return [];
     return [
       `⚠️ ${t('I do not hear of new members: the owner of the bot has to allow me the intent Server Members, in the Developer Portal and in my configuration (`intents`).')}`,

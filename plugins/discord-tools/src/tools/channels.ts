@@ -262,7 +262,7 @@ async function createChannel(
   );
 }
 
-/** A category that the requester manages as well, so that a channel is not moved out of their reach. @throws UserError */
+/** A category that the requester manages, too, so that a channel is not moved out of the requester's reach. @throws UserError */
 async function categoryToMoveTo(context: Context, call: Call, channel: GuildChannel, parentId: string) {
   const place = await channelPlace(context.client, parentId);
   if (place.guildId !== channel.guildId || !(await may(context, call, place, MANAGING, MANAGING))) {
@@ -361,7 +361,7 @@ interface ManagedRole {
   readonly held: Readonly<PermissionsBitField>;
 }
 
-/** A channel and a role below the requester. @throws UserError */
+/** A channel and a role, if the role is below the requester's. @throws UserError */
 async function managedRole({ client }: Context, actor: Actor, channelId: string, roleId: string): Promise<ManagedRole> {
   const channel = await channelOf(client, channelId);
   if (channel.isDMBased() || channel.isThread())

@@ -320,7 +320,7 @@ function forumText({ id, name, topic, tags }: Forums['forums'][number]): string 
 
 interface Post {
   readonly post: ThreadView;
-  /** Its first message; missing when that was deleted. */
+  /** The post's first message; missing when it was deleted. */
   readonly first?: MessageView;
   /** The latest answers, oldest first. */
   readonly latest: readonly MessageView[];
@@ -348,7 +348,7 @@ function tagData(forum: Forum, { name, moderated, emoji }: z.output<typeof tag>)
 interface TagView {
   readonly id: string;
   readonly name: string;
-  /** Only members who manage threads may add it to a post. */
+  /** Whether only members who manage threads may add the tag to a post. */
   readonly moderated: boolean;
   readonly emoji: string | null;
 }

@@ -39,7 +39,7 @@ export function memberTools(context: Context): readonly ToolDefinition[] {
         const last = found.at(-1);
         return {
           members: found.map((member) => viewMember(member, clock.now())),
-          // There may be more members after this one.
+          // The page is full, so there may be more members after this one.
           next: found.length === limit ? last?.id : undefined,
         };
       },
@@ -125,14 +125,14 @@ export function memberTools(context: Context): readonly ToolDefinition[] {
 
 interface TimedOut {
   readonly member: string;
-  /** ISO 8601; `null`: not any more. */
+  /** ISO 8601; `null`: the time-out was ended. */
   readonly until: string | null;
 }
 
 interface TimeOut {
   readonly guildId: string;
   readonly userId: string;
-  /** Milliseconds since 1970. */
+  /** In ms since the Unix epoch; `null` to end the time-out. */
   readonly until: number | null;
   readonly reason: string | undefined;
 }
@@ -165,7 +165,7 @@ interface MemberView {
   readonly joinedAt: string | null;
   /** Highest first. */
   readonly roles: readonly { readonly id: string; readonly name: string }[];
-  /** The end of their time-out. */
+  /** The end of the member's time-out, ISO 8601. */
   readonly timedOutUntil?: string;
 }
 

@@ -172,10 +172,10 @@ export function messageTools(context: Context): readonly ToolDefinition[] {
         const [text = '', ...more] = await messagesFor(context, call, message.guildId, content);
         if (more.length > 0) throw new UserError(t('The text has to fit into one message.'));
         const whose = await sent.whose(message.channelId, message.id, call.actor);
-        // Cards, answers and notices record others' decisions: they are never rewritten.
+        // The bot's cards, answers and notices record other members' decisions, and are never rewritten.
         if (whose === 'unknown')
           throw new UserError(t('I only edit messages that were sent with discord_send, and not too long ago.'));
-        // The text of a pinned message must not change.
+        // Members rely on the text of a pinned message.
         if (message.pinned) throw new UserError(t('I do not edit pinned messages. Take it off the pins first.'));
         if (whose === 'others') await demand(context, call, placeOf(message.channel), 'ManageMessages');
         await editOwn(message, { content: text, ...(await messageOptions(context, call, message.channel, content)) });
@@ -302,7 +302,7 @@ function pinTool(context: Context, verb: 'pin' | 'unpin', description: string): 
   });
 }
 
-/** How to get the messages that did not fit. */
+/** A note on how to get the messages that did not fit. */
 function restOf(left: number, messages: readonly MessageView[], isForwards: boolean): string {
   return isForwards
     ? t('{left} newer did not fit: read on with after: {id}.', { left, id: messages.at(-1)?.id ?? '' })

@@ -67,7 +67,7 @@ export function reactionTools(context: Context): readonly ToolDefinition[] {
       place: ({ channelId, messageId }) => messagePlace(client, channelId, messageId),
       async run({ channelId, messageId, emojis }, call) {
         const message = await messageOf(client, channelId, messageId);
-        // All are checked first, so that an invalid one does not leave only some of them added.
+        // All are checked before the first is added, so that an invalid one prevents all.
         const read = emojis.map((emoji) => readEmoji(client, message, emoji));
         for (const emoji of read) await requireUsable(context, call, message, emoji);
         for (const { key } of read) {
@@ -112,7 +112,7 @@ export function reactionTools(context: Context): readonly ToolDefinition[] {
         if (whose !== me && whose !== call.actor.userId) {
           await demand(context, call, placeOf(message.channel), 'ManageMessages');
         }
-        // Removing a missing reaction is not an error.
+        // A missing reaction is not an error.
         await reactionOf(message, readEmoji(client, message, emoji))?.users.remove(whose);
         return messageAt(message);
       },
@@ -192,12 +192,12 @@ function parsed(text: string) {
   try {
     return parseEmoji(text);
   } catch {
-    // It decodes percent escapes and throws for a lone percent sign.
+    // discord.js decodes percent escapes, and throws for a lone percent sign.
     return null;
   }
 }
 
-/** Emoji of other servers only for members who may use them here. @throws UserError */
+/** @throws UserError for an emoji of another server that the member may not use here */
 async function requireUsable(
   context: Context,
   caller: Caller,

@@ -208,7 +208,7 @@ function memberRoleTool(
   });
 }
 
-/** The requester must have every permission that the role gains or loses. @throws UserError */
+/** The permissions that a role gains or loses. @throws UserError unless the requester has all of them */
 function changedPermissions({ asking }: Ranks, role: Role, names: readonly string[]): Readonly<PermissionsBitField> {
   const wanted = readPermissions(names);
   requireHeld(asking.permissions, new PermissionsBitField(role.permissions.bitfield ^ wanted.bitfield));
@@ -230,7 +230,7 @@ interface RoleView {
   readonly color: string;
   readonly hoist: boolean;
   readonly mentionable: boolean;
-  /** Belongs to a bot or an integration, and cannot be given to members. */
+  /** Whether the role belongs to a bot or an integration, so that members cannot get it. */
   readonly managed: boolean;
   readonly permissions: readonly string[];
 }

@@ -18,14 +18,14 @@ import { channelsWith, READING, requireOpen, seenGuild } from '../rights.js';
 import { stopWhenCancelled } from '../sending.js';
 import type { Caller, Context } from '../settings.js';
 
-/** The limits of one search: pages of 100 messages, and time. */
+/** Limits of one search: pages of 100 messages, and time. */
 const MAX_PAGES = 60;
 const MAX_MS = 20_000;
 const LAST_ID = String(2n ** 63n);
-/** The length of the line above each result. */
+/** Length of the line above each result, in characters. */
 const CHANNEL_LINE = 60;
 
-/** Same order as Discord's own search: https://discord.com/developers/docs/resources/message#search-guild-messages */
+/** The order is that of Discord's own search: https://discord.com/developers/docs/resources/message#search-guild-messages */
 const HAS = ['link', 'embed', 'file', 'image', 'video', 'sound', 'sticker', 'poll', 'snapshot'] as const;
 
 const filterFields = {
@@ -72,7 +72,7 @@ export function searchTool(context: Context): ToolDefinition {
         order: byTime ? given.sortOrder : 'desc',
         minId: idOf(given.minId) ?? OLDEST_ID,
         maxId: idOf(given.maxId) ?? LAST_ID,
-        goOn() {
+        mayContinue() {
           stopWhenCancelled(call.signal);
           if (pages >= MAX_PAGES || clock.now() - started > MAX_MS) return false;
           pages += 1;
@@ -107,7 +107,7 @@ export function searchTool(context: Context): ToolDefinition {
 }
 
 /**
- * The channels that a search reads: all that the caller can read with their open threads, or the named one (for a forum, its open posts).
+ * The channels that a search reads: all that the caller can read, with their open threads, or the named one (for a forum, its open posts).
  * @throws UserError
  */
 async function searchedChannels(
@@ -154,7 +154,7 @@ const HAS_IT: Readonly<Record<(typeof HAS)[number], (message: Message) => boolea
   snapshot: ({ messageSnapshots }) => messageSnapshots.size > 0,
 };
 
-/** How often the words occur in a message; `undefined` when it does not match. */
+/** A function that counts how often the words occur in a message; `undefined` for a message that does not match. */
 function createFilter(filter: Filter): (message: Message) => number | undefined {
   const words = wordsIn(filter.content ?? '');
   const author = filter.authorId === undefined ? undefined : readId(filter.authorId, 'user');
@@ -186,15 +186,15 @@ function isOf(type: string): (attachment: Attachment) => boolean {
 
 interface Found {
   readonly messages: readonly MessageView[];
-  /** Whether there are, or may be, more. */
+  /** Whether there are, or may be, more results. */
   readonly more: boolean;
-  /** The offset of the next results, when not all fit. */
+  /** The offset of the next results, if not all fit. */
   readonly nextOffset?: number;
-  /** Set when the search ended before it had searched everything: the time that it reached, ISO 8601. */
+  /** Set when the search ended early: the time that it reached, ISO 8601. */
   readonly cutAt?: string;
 }
 
-/** The requested results that fit. */
+/** The requested results, as many as fit. */
 function pageOf(
   found: readonly { readonly message: Message }[],
   { offset, limit }: { readonly offset: number; readonly limit: number },
@@ -247,15 +247,15 @@ interface WalkOptions {
   /** Only messages before this one. */
   readonly maxId: string;
   /** Called before each page: `false` ends the search. */
-  goOn(): boolean;
+  mayContinue(): boolean;
 }
 
 /** One channel, and how far it was read. */
 interface Source {
   readonly channel: ReadableChannel;
-  /** Read and not passed on yet, the next one first. */
+  /** Messages that were read and not yielded yet, the next one first. */
   read: Message[];
-  /** The unread messages are beyond this id. */
+  /** The id beyond which messages are unread. */
   edge: string;
   end: boolean;
 }
@@ -263,14 +263,14 @@ interface Source {
 const PAGE = 100;
 
 /**
- * The messages of many channels merged, newest (or oldest) first. A page is read only when it is needed, so that the newest messages of a large guild cost a
- * few requests. Returns whether the end was reached.
+ * Merges the messages of many channels, newest (or oldest) first. Reads a page only when it is needed, so that the newest messages of a large guild cost a few
+ * requests. Returns `true` when all messages were yielded.
  */
 async function* walk(
   channels: readonly ReadableChannel[],
   options: WalkOptions,
 ): AsyncGenerator<Message, boolean, undefined> {
-  const { order, minId, maxId, goOn } = options;
+  const { order, minId, maxId, mayContinue } = options;
   const newest = order === 'desc';
   const sources = channels.map((channel): Source => {
     const last = channel.lastMessageId == null ? maxId : idAfter(channel.lastMessageId);
@@ -281,7 +281,7 @@ async function* walk(
     if (source === undefined) return true;
     const message = source.read.shift();
     if (message === undefined) {
-      if (!goOn()) return false;
+      if (!mayContinue()) return false;
       await readPage(source, newest);
     } else if (isWithin(message, minId, maxId)) {
       yield message;
@@ -292,7 +292,7 @@ async function* walk(
   }
 }
 
-/** The source whose next message, or unread rest, is first. */
+/** The source whose next message, or unread part, is first. */
 function nextOf(sources: readonly Source[], newest: boolean): Source | undefined {
   let best: Source | undefined;
   for (const source of sources) {
@@ -317,7 +317,7 @@ async function readPage(source: Source, newest: boolean): Promise<void> {
   source.end = page.length < PAGE;
 }
 
-/** Empty when Discord no longer allows the bot to read: one channel must not end the search. */
+/** The fetched messages; none if Discord no longer allows the bot to read the channel, so that one channel does not end the search. */
 async function readable(fetched: Promise<Collection<string, Message>>): Promise<Message[]> {
   try {
     return [...(await fetched).values()];

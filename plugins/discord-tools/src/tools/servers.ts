@@ -8,7 +8,7 @@ import { channelsWith, may, maySee, seenGuild } from '../rights.js';
 import { stopWhenCancelled } from '../sending.js';
 import type { Context } from '../settings.js';
 
-/** A bot may be in thousands of servers, and asks Discord about each one in whose cache the member is missing. */
+/** Time limit of the list: a bot may be in thousands of servers, and makes a request for each one whose cache does not contain the member. */
 const MAX_MS = 10_000;
 const ANSWERED_MS = 5_000;
 
@@ -49,7 +49,7 @@ export function serverTools(context: Context): readonly ToolDefinition[] {
       examples: ['which servers are you in?', 'list the servers'],
       async run(_, { actor, tool }) {
         const { guildId, identity } = actor;
-        // A member in a server reaches no other one.
+        // In a server, a member reaches only that server.
         const isAll = guildId === null || identity !== undefined;
         const asked = { actor, tool };
         const { answers, missing } = isAll
@@ -112,9 +112,9 @@ interface ChannelView {
 interface ServerInfo {
   readonly id: string;
   readonly name: string;
-  /** In the order of the channel list. */
+  /** In the order of Discord's channel list. */
   readonly channels: readonly ChannelView[];
-  /** For the whole server: not for an agent that has grants for some of its channels. */
+  /** Data about the whole server; missing for an agent that has grants for some of its channels only. */
   readonly whole?: {
     readonly description: string | null;
     readonly ownerId: string;

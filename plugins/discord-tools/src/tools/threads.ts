@@ -58,7 +58,7 @@ export function threadTools(context: Context): readonly ToolDefinition[] {
         const about = { name, reason: auditReason(context.client, call.actor, reason) };
         const thread = await (from?.startThread(about) ?? startIn(channel, isPrivate, about));
         await sent.remember(thread.id, [thread.id], call.actor);
-        // The bot started it: otherwise the requester could not see it.
+        // The bot is the thread's owner, so the requester has to be added to see it.
         if (isPrivate) await thread.members.add(call.actor.userId);
         const posted = message === undefined ? undefined : await post(context, call, thread, message);
         return { id: thread.id, name: thread.name, messageIds: posted?.messageIds ?? [] };
@@ -184,7 +184,7 @@ export function threadTools(context: Context): readonly ToolDefinition[] {
   ];
 }
 
-/** In an announcement channel there is only one kind of thread. */
+/** The kind of thread to create. An announcement channel has only one. */
 async function startIn(
   channel: TextChannel | NewsChannel,
   isPrivate: boolean,
@@ -252,7 +252,7 @@ interface Wanted {
   readonly limit: number;
 }
 
-/** The threads of a channel that the caller can see, the newest first: private ones only for their members and moderators. */
+/** The threads of a channel that the caller can see, newest first. Private ones only for their members and moderators. */
 export async function threadsIn(
   context: Context,
   caller: Caller,
@@ -265,7 +265,7 @@ export async function threadsIn(
   const found: AnyThreadChannel[] = [...(await threads.fetchActive()).threads.values()];
   if (archived) {
     found.push(...(await threads.fetchArchived({ type: 'public', limit })).threads.values());
-    // Discord returns all private ones to members, and bots, with Manage Threads.
+    // Discord returns all private threads to members, and to bots, with Manage Threads.
     if (
       !channel.isThreadOnly() &&
       (await may(context, caller, placeOf(channel), ['ManageThreads'], ['ManageThreads']))

@@ -21,7 +21,7 @@ import { may, requireUnlocked } from '../rights.js';
 import { idsText, messageOptions, messagesFor, sendInOrder } from '../sending.js';
 import type { Caller, Context } from '../settings.js';
 
-/** Also to send through one, since a webhook can use any name. */
+/** Also for sending through a webhook, because it can use any name. */
 const MANAGING_WEBHOOKS = ['ViewChannel', 'ManageWebhooks'] as const;
 const tokenField = z
   .string()
@@ -206,7 +206,7 @@ export function webhookTools(context: Context): readonly ToolDefinition[] {
   ];
 }
 
-/** A channel of the same guild in which the requester manages webhooks as well. @throws UserError */
+/** A channel of the same guild in which the requester manages webhooks, too. @throws UserError */
 async function channelToMoveTo(context: Context, caller: Caller, guildId: string, channelId: string) {
   const place = await channelPlace(context.client, channelId);
   if (place.guildId !== guildId || !(await may(context, caller, place, MANAGING_WEBHOOKS, MANAGING_WEBHOOKS))) {
@@ -217,7 +217,7 @@ async function channelToMoveTo(context: Context, caller: Caller, guildId: string
   throw new UserError(t('A webhook is moved to a text channel or a forum.'));
 }
 
-/** Without the token: with it, anyone could send through the webhook. */
+/** Without the token, with which anyone could send through the webhook. */
 interface WebhookView {
   readonly id: string;
   readonly name: string;
@@ -228,7 +228,7 @@ function viewWebhook({ id, name, channelId }: Webhook): WebhookView {
   return { id, name, channelId };
 }
 
-/** A webhook whose place the host has decided on. @throws UserError when it was deleted, or the given token is wrong */
+/** A webhook in the place that the host has decided about. @throws UserError if it was deleted, or the given token is wrong */
 async function webhookOf(client: Client, id: string, token: string | undefined): Promise<Webhook> {
   const webhook = await findWebhook(client, id);
   if (webhook === undefined) throw new UserError(t('There is no webhook with that id that I can reach.'));
@@ -241,14 +241,14 @@ function isSame(given: string, own: string | null): boolean {
   return own !== null && one.byteLength === other.byteLength && timingSafeEqual(one, other);
 }
 
-/** Below Discord's limit for avatars, and enough for one. */
+/** Maximum size of an avatar, below Discord's limit. */
 const MOST_BYTES = 2 * 1024 * 1024;
 const LONGEST_MS = 10_000;
 const TYPES: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 /**
- * An image for Discord, from a data URI or an https address on the public internet. Redirects are not followed, and every address that a name resolves to is
- * checked when connecting, so that nothing in our own network can be requested.
+ * Fetches an image for Discord from a data URI or an https address on the public internet. Redirects are not followed, and every address that a name resolves
+ * to is checked when connecting, so that nothing in this host's network can be requested.
  * @throws UserError
  */
 async function fetchImage(source: string, signal: AbortSignal): Promise<Buffer> {
