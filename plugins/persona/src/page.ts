@@ -30,7 +30,7 @@ const memory = z.object({ id: z.string() });
 export function registerPage({ page }: Pick<Registrar, 'page'>, persona: PersonaContext): void {
   const { access, hub, memories, store, traces } = persona;
 
-  /** The actor in the channel that the query names, if the person may read it, otherwise in the guild. */
+  /** The actor in the channel that the query names; without one, in the guild. @throws UserError for a channel that the person cannot read */
   const actorOf = async ({ actor, query: { channel } }: WebRequest): Promise<Actor> => {
     const { guildId } = actor;
     if (guildId === null || channel === undefined) return actor;

@@ -278,7 +278,7 @@ function ofRoster(roster: Roster, places: readonly string[]): readonly CheckResu
     : [];
 }
 
-/** Whether the agents of the server can be reached: an open circuit breaker keeps messages in the queue. */
+/** A failed check if the circuit breakers of all agents of the server are open, which keeps messages in the queue. */
 async function ofServer({ agents }: Roster, { breakers, clock, letta }: Relay): Promise<readonly CheckResult[]> {
   const waits = await Promise.all(
     Object.values(agents).map(

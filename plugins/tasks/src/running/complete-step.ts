@@ -158,7 +158,7 @@ export function countStep(state: LoopState, { text, calls }: Pick<Step, 'text' |
     return true;
   };
   let advanced = text !== '' && isNew(markOfText(text));
-  /** Immediate repetitions of the same call are not polls: `identical` counts them. */
+  /** Whether the step only repeats the last call with its result: `identical` counts that, so `idle` does not. */
   let isPoll = calls.length > 0;
   for (const call of calls) {
     const { name, input, outcome } = call;
@@ -212,7 +212,7 @@ function loopWarning({ identical, idle }: LoopState, limits: LoopLimits): string
   return undefined;
 }
 
-/** The hash of a call with its result, after the tool's name. */
+/** The tool's name, and a hash of the call with its result. */
 function markOfCall({ name, input, outcome, result }: Call): string {
   return `${name} ${hashOf(JSON.stringify([sorted(input), outcome, result ?? null]))}`;
 }

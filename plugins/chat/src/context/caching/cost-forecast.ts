@@ -18,7 +18,7 @@ interface Start {
   readonly total: number;
   /** Number of messages by which it may grow. */
   readonly room: number;
-  /** How long the written part is held after each activation; `undefined`: not. */
+  /** Time to live of the written part until the next activation; later ones use that of the layout's tail. `undefined`: not written. */
   readonly held: Ttl | undefined;
   /** Tokens of the prefix that are held for an hour, even if the tail is lost. */
   readonly lasting: number;
