@@ -9,15 +9,15 @@ import { underUsualFlags } from './young-generation.js';
 const uncached = new Map<string, { readonly script: Script; readonly key: Buffer }>();
 
 /**
- * Runs a script with V8's compiled code of an earlier run, which saves compiling it. When there is none, or V8 refuses it (another version of Node, other
- * flags), the script is compiled, and `saveCodeCaches` saves the code that was compiled by then.
+ * Runs a script with V8's compiled code of an earlier run, which saves compiling it. Without such code, or when V8 refuses it (another version of Node, other
+ * flags), the script is compiled, and `saveCodeCaches` saves the compiled code.
  * @param code an expression, in UTF-8
  * @param file its name in stack traces; the cache is the file beside it with the ending `.v8`
  * @returns the value of the expression
  */
 export function runCached(code: Buffer, file: string): unknown {
   const cacheFile = `${file.replace(/\.cjs$/, '')}.v8`;
-  // V8 itself compares only the length of the source, and does not detect damaged data.
+  // Hashed here, since V8 compares only the length of the source, and does not detect damaged data.
   const key = hashOf(code);
   const cachedData = readCodeCache(cacheFile, key);
   const options = { filename: file, ...(cachedData === undefined ? {} : { cachedData }) };
@@ -31,7 +31,7 @@ export async function saveCodeCaches(): Promise<void> {
   for (const [file, { script, key }] of uncached) {
     uncached.delete(file);
     try {
-      // Checked first, since the data take time and memory. In a folder that cannot be written there are no caches: then each start compiles.
+      // Checked before the data are made, which takes time and memory. When the folder cannot be written, there is no cache, and each start compiles.
       await access(dirname(file), constants.W_OK);
       const data = underUsualFlags(() => script.createCachedData());
       await replace(file, Buffer.concat([key, hashOf(data), data]));
@@ -41,7 +41,7 @@ export async function saveCodeCaches(): Promise<void> {
 }
 
 const HASH_BYTES = 32;
-/** As bytes: a string would take three times the size, and glibc returns hardly any of that memory to the system. */
+/** The SHA-256 of bytes. Does not accept a string, which would take three times the size, and glibc returns hardly any of that memory to the system. */
 export const hashOf = (content: Uint8Array) => createHash('sha256').update(content).digest();
 
 function readCodeCache(file: string, key: Buffer): Buffer | undefined {
@@ -54,7 +54,7 @@ function readCodeCache(file: string, key: Buffer): Buffer | undefined {
   }
 }
 
-/** Not the SDK's `replaceFile`: a worker thread, which also runs bundles, does not load the SDK. */
+/** Replaces a file atomically. Not with the SDK's `replaceFile`, since worker threads, which also run bundles, do not load the SDK. */
 async function replace(file: string, content: Buffer): Promise<void> {
   const fresh = `${file}.${randomUUID()}.new`;
   const handle = await open(fresh, 'wx', 0o600);
@@ -67,9 +67,9 @@ async function replace(file: string, content: Buffer): Promise<void> {
   await rename(fresh, file);
 }
 
-/** A temporary file, as `replace` names it. */
+/** Matches the temporary files of `replace`. */
 const UNFINISHED = /\.v8\.[\da-f-]{36}\.new$/;
-/** A process that writes for longer was killed. */
+/** Older temporary files were left by a process that was killed. */
 const UNFINISHED_MS = 10 * 60_000;
 
 async function removeLeftovers(folder: string): Promise<void> {

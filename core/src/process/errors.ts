@@ -18,8 +18,8 @@ interface PluginFolder {
 }
 
 /**
- * The plugin whose code threw an error: the first on its stack or on that of its causes, otherwise the one that started the current asynchronous work. To be
- * called where the error arrives (`uncaughtException`, `unhandledRejection`), in its asynchronous context.
+ * The plugin whose code threw an error: the first on the stack of the error or its causes, otherwise the one that started the current asynchronous work. To be
+ * called in the handler of `uncaughtException` or `unhandledRejection`, which has the asynchronous context of the error.
  */
 function originOf(error: unknown, plugins: readonly PluginFolder[]): ErrorOrigin | undefined {
   for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth += 1) {
@@ -41,14 +41,14 @@ export function originOfStack(stack: string, plugins: readonly PluginFolder[]): 
   for (const [, place = '', line, column] of stack.matchAll(FRAME)) {
     const file = pathOf(place);
     const inside = plugins.filter(({ path }) => file.startsWith(path.endsWith(sep) ? path : path + sep));
-    // One folder of plugins may contain another.
+    // The innermost folder, since the folder of one plugin may contain that of another.
     const [nearest] = inside.sort((a, b) => b.path.length - a.path.length);
     if (nearest !== undefined) return { plugin: nearest.id, at: `${file}:${line}:${column}` };
   }
   return undefined;
 }
 
-/** A message that quotes another machine's stack may contain a path that does not exist here. */
+/** The path of a frame. Unchanged when it cannot be converted: a message may quote the stack of another machine. */
 function pathOf(place: string): string {
   if (!place.startsWith('file://')) return place;
   try {
@@ -59,7 +59,7 @@ function pathOf(place: string): string {
 }
 
 const WINDOW_MS = 60_000;
-/** A bare timer can fail a thousand times a second: only this many errors of each plugin are logged one by one in a minute. */
+/** The number of errors of each plugin that are logged one by one in a minute: a bare timer can fail a thousand times a second. */
 const LOGGED = 10;
 /** How long the origin of timers, sockets and promises is tracked after an error of unknown origin. */
 const TRACKED_MS = 60 * 60_000;
@@ -90,7 +90,7 @@ export function createUncaught({ plugins, boundary, alert, clock, log }: Uncaugh
   const windows = new Map<string, Window>();
   let isTracking = false;
 
-  /** A system error (`ECONNREFUSED`) has no line of the plugin: with tracking, the next one is attributed to the plugin that opened the socket. */
+  /** Tracks origins for an hour: the next system error (`ECONNREFUSED`), which has no line of a plugin, is attributed to the plugin that opened the socket. */
   const track = () => {
     if (isTracking) return;
     isTracking = true;
@@ -101,7 +101,7 @@ export function createUncaught({ plugins, boundary, alert, clock, log }: Uncaugh
     });
   };
 
-  /** Its number among the errors of its origin within a minute. */
+  /** Counts an error. @returns its number among the errors of its origin within a minute */
   const count = (origin: string): number => {
     const now = clock.now();
     const window = windows.get(origin);
@@ -169,7 +169,7 @@ type Guarded = Pick<NodeJS.Process, 'on' | 'off' | 'stdout' | 'stderr'>;
 export function guardProcess(process: Guarded, report: (error: unknown, kind: UncaughtKind) => void): () => void {
   const onException = (error: unknown) => report(error, 'exception');
   const onRejection = (error: unknown) => report(error, 'rejection');
-  // The log writes to the terminal: its errors must not be logged again.
+  // Errors of the terminal are ignored, since logging them would write to the terminal again.
   const ignore = () => undefined;
   process.on('uncaughtException', onException);
   process.on('unhandledRejection', onRejection);

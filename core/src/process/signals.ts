@@ -12,7 +12,7 @@ export interface Received {
   readonly at: number;
 }
 
-/** At Ctrl-C under `npm start`, the terminal and npm each send one. */
+/** Equal signals within this time are one request: at Ctrl-C under `npm start`, the terminal and npm each send one. */
 const TOGETHER_MS = 500;
 
 /** Whether two signals are the same request. */
@@ -59,7 +59,7 @@ export function listenToSignals(
     say(`${signal}: stopping, which may take up to ${limitS} s; a second signal ends it at once.`);
     resolveFirst(signal);
   };
-  // The listeners stay: a signal would be lost between removing one and adding another.
+  // The same listeners handle the first and the second signal, since a signal between removing and adding listeners would have its default effect.
   for (const signal of STOP_SIGNALS) process.on(signal, request);
   return {
     first,
@@ -88,13 +88,13 @@ interface Relaunch {
 }
 
 /**
- * How a process begun by `core/bootstrap.mjs` is restarted; `undefined` when something else supervises it. Call it before secrets are removed from the
- * environment, since the next process needs them.
+ * The arguments and environment with which a process started by `core/bootstrap.mjs` is restarted; `undefined` when another program supervises the process. To
+ * be called before secrets are removed from the environment, since the next process needs them.
  */
 export function relaunchOf(env: NodeJS.ProcessEnv): Relaunch | undefined {
   try {
     const args: unknown = JSON.parse(env[LAUNCHER] ?? '');
-    // Without a package: the watchdog's thread loads this module, beside every start.
+    // Checked without zod, since the watchdog's thread loads this module at every start.
     if (!Array.isArray(args) || !args.every((arg) => typeof arg === 'string')) return undefined;
     return { args, env: { ...env, [LAUNCHER]: WATCHED } };
   } catch {

@@ -2,7 +2,7 @@ import { findSourceMap, SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Built files whose stack frames are mapped, by path. Node's own support would decode every map when a file is loaded. */
+/** The source maps of built files, by path, each read at its first use. Node's own support would decode every map when a file is loaded. */
 const maps = new Map<string, () => SourceMap | undefined>();
 let installed = false;
 
@@ -48,8 +48,8 @@ function install(): void {
 }
 
 /**
- * undici ends each idle connection with such an error, a few seconds after the last request or when the server closes it, and Node's streams read its stack.
- * All its frames are undici's, while reading the host's map takes a third of a second and 50 MB.
+ * Whether an error is one with which undici ends each idle connection, a few seconds after the last request or when the server closes it. Node's streams read
+ * the stack of such an error. It is not mapped: all its frames are undici's, and reading the host's map takes a third of a second and 50 MB.
  */
 function isRoutine(error: Error): boolean {
   if (!('code' in error)) return false;
@@ -75,7 +75,7 @@ function mapped(frame: NodeJS.CallSite): string {
   if (name == null || line === null || column === null) return text;
   const path = pathOf(frame);
   try {
-    // Frames that Node maps by itself are mapped here too, since this function replaces Node's.
+    // Includes maps that Node has loaded, since this function replaces Node's own mapping.
     const map = maps.get(path)?.() ?? findSourceMap(name);
     const entry = map?.findEntry(line - 1, column - 1);
     if (entry === undefined || !('originalSource' in entry) || entry.originalSource === undefined) return text;

@@ -16,10 +16,10 @@ import { inlineSourceMap } from './source-maps.js';
 import type { WatchdogData } from './watchdog.js';
 
 const TICK_MS = 250;
-/** Ticks of this thread without a heartbeat of the main thread: when the whole machine is slow, this thread is slow, too. */
+/** Reports are made after these numbers of ticks without a heartbeat. Ticks of this thread, because it is slow, too, when the whole machine is. */
 const REPORTED_AT = [20, 120];
 const REPORTED_EVERY = 1_200;
-/** Time limit; a busy machine takes long for it, and the main thread has nothing else to do. */
+/** Time limit of pausing the main thread: long, since a busy machine is slow, and the main thread is blocked anyway. */
 const PAUSE_PATIENCE_MS = 10_000;
 /** The main thread's own stop takes at most 14 s, including the log and the monitoring. */
 const STOP_WITHIN_MS = 14_600;
@@ -38,7 +38,7 @@ function watchBeats(): void {
   let missed = 0;
   setInterval(() => {
     const now = Atomics.load(counter, 0);
-    // Before the first heartbeat and after the last one (-1) there is nothing to watch.
+    // 0 before the first heartbeat and -1 after the last one: no heartbeats are expected then.
     missed = now === seen && now > 0 ? missed + 1 : 0;
     seen = now;
     if (REPORTED_AT.includes(missed) || (missed > 0 && missed % REPORTED_EVERY === 0)) void report(missed * TICK_MS);
@@ -46,16 +46,16 @@ function watchBeats(): void {
 }
 
 async function report(standsStillMs: number): Promise<void> {
-  // A debugger is attached: the main thread may be stopped at a breakpoint.
+  // With a debugger, the main thread may be paused at a breakpoint.
   if (inspectorUrl() !== undefined) return;
   const where = await lookAtMainThread();
   const sentence = `the event loop has stood still for ${Math.round(standsStillMs / 1_000)} s: ${where}. Nothing else happens until that ends.`;
   say(sentence);
-  // Only the main thread writes the log: it does so if it continues.
+  // The main thread writes the report to the log, if it continues.
   parentPort?.postMessage(sentence);
 }
 
-/** All other output of this process goes through the main thread. */
+/** Writes to standard error directly, since the streams of a thread go through the main thread. */
 function say(sentence: string): void {
   try {
     writeSync(2, `cinnabar: ${sentence}\n`);
@@ -71,7 +71,7 @@ function lookAtMainThread(): Promise<string> {
   return new Promise((done) => {
     const end = (words: string) => {
       clearTimeout(patience);
-      // This also resumes it.
+      // Disconnecting resumes the main thread.
       session.disconnect();
       done(words);
     };
@@ -157,7 +157,7 @@ interface SignalHandle {
   start(signal: number): number;
 }
 
-/** Node sends no signals to worker threads. The binding behind `process.on` works in every thread; it is not public. */
+/** The internal binding behind `process.on` for signals, which works in every thread, while Node's public API sends no signals to worker threads. */
 function signalHandles(): { readonly Signal: new () => SignalHandle } | undefined {
   const isBinding = (value: unknown): value is { readonly Signal: new () => SignalHandle } =>
     typeof value === 'object' && value !== null && 'Signal' in value && typeof value.Signal === 'function';
@@ -186,7 +186,7 @@ function listenToSignals(): void {
     const handle = new handles.Signal();
     handle.onsignal = () => {
       const now = performance.now();
-      // As on the main thread: repetitions of the first signal do not delay the second.
+      // As on the main thread, a repetition of a signal does not count.
       if (last !== undefined && isRepeated(last, { signal, at: now })) return;
       if (last === undefined) endWithin(STOP_WITHIN_MS, `it had not stopped 15 s after ${signal}`);
       else endWithin(HURRY_WITHIN_MS, `${signal} came while it was stopping`);

@@ -7,13 +7,13 @@ export interface WatchdogData {
   readonly beats: SharedArrayBuffer;
 }
 
-/** A thread beside the main one: see `watchdog-thread.ts`. */
+/** A thread that detects when the main thread is blocked: see `watchdog-thread.ts`. */
 export interface Watchdog {
   /** A heartbeat of the main thread, to be sent several times a second. */
   beat(): void;
   /** Stops expecting heartbeats. Signals are still handled. */
   rest(): void;
-  /** The log that gets the thread's reports, too. */
+  /** Sets the log that gets the thread's reports, in addition to standard error. */
   logTo(log: Logger): void;
 }
 
@@ -27,7 +27,7 @@ export function startWatchdog(): Watchdog {
   const thread = new Worker(new URL('./watchdog-thread.js', import.meta.url), {
     name: 'watchdog',
     workerData: { beats } satisfies WatchdogData,
-    // For the signals.
+    // For the internal binding of signals.
     execArgv: ['--expose-internals', '--no-warnings'],
   });
   thread.on('message', (sentence: string) => log?.warn(sentence));

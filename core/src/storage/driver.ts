@@ -22,18 +22,18 @@ import {
 } from '@cinnabar/sdk';
 import { LRUCache } from 'lru-cache';
 
-/** Where a document lives: `['party', 'collections', 'user', 'rosters', '42']`. Segments are free text; a driver encodes them. */
+/** The path of a document: `['party', 'collections', 'user', 'rosters', '42']`. Segments are free text; a driver encodes them. */
 export type DocumentPath = readonly string[];
 
 /** The stored form of a document: plain JSON with the version of its shape. */
 export interface Stored {
   readonly version: number;
   readonly data: unknown;
-  /** The server that it belongs to, when neither its path nor its content says so; `null` for none. Passed with a write, and not part of the document. */
+  /** The server that a document belongs to, if its path and content do not name one; `null` for none. Passed with a write, and not part of the document. */
   readonly guildId?: string | null;
 }
 
-/** Which documents a list contains: those of the servers that the host serves, or all. Documents without a server belong to the first host. */
+/** The documents in a list: those of the servers that the host serves, or all. Documents without a server belong to the first host. */
 export type Whose = 'own' | 'all';
 
 /**
@@ -41,31 +41,31 @@ export type Whose = 'own' | 'all';
  * Every driver passes the contract suite in `test/core/storage/driver-contract.ts`.
  */
 export interface Driver {
-  /** Prepares the medium; otherwise the first use does. @throws CINNABAR_DATA_IN_USE when another process holds it */
+  /** Prepares the medium, which the first use does otherwise. @throws CINNABAR_DATA_IN_USE when another process holds it */
   open?(): Promise<void>;
   /** `undefined` when there is none. @throws DamagedDocument when the stored data cannot be read as a document */
   read(path: DocumentPath): Promise<Stored | undefined>;
   /**
-   * Durable when it resolves. After any failure or crash the document is either the old or the new one; when it rejects, the old one, unless the medium failed
-   * completely: `read` shows which.
+   * Resolves when the document is durable. After any failure or crash the document is either the old or the new one. When it rejects, it is the old one, unless
+   * the medium failed completely: then only `read` shows which.
    */
   write(path: DocumentPath, stored: Stored): Promise<void>;
-  /** Removes the document; copies that were put aside stay. */
+  /** Removes the document, but no copies that were put aside. */
   delete(path: DocumentPath): Promise<void>;
   /** Removes the document and every copy of it. */
   erase(path: DocumentPath): Promise<void>;
-  /** The paths below `prefix` of which anything is stored, even only a put-aside copy. By default those of `own`. */
+  /** The paths below `prefix` of all documents, and of documents of which only a put-aside copy exists. @param whose `own` by default */
   list(prefix: DocumentPath, whose?: Whose): Promise<readonly DocumentPath[]>;
   /**
    * Moves a damaged or invalid document aside without deleting it. The next `read` returns the last good copy when it differs, otherwise nothing, so that after
-   * at most two calls there is a readable document or none. Returns where it was moved, `undefined` when there was nothing.
+   * at most two calls there is a readable document or none. Returns the place of the moved document; `undefined` when there was none.
    */
   setAside(path: DocumentPath): Promise<string | undefined>;
-  /** Keeps a copy of the present document, named after `label`. Returns where. */
+  /** Keeps a copy of the present document, named after `label`. Returns the place of the copy. */
   keep(path: DocumentPath, label: string): Promise<string>;
   /**
    * An append-only journal, separate from the documents. It is opened at the first read or write. Only one may be open for a path.
-   * @param guildId the server that it belongs to, when its path does not say so; `null` for none
+   * @param guildId the server that it belongs to, when its path does not name one; `null` for none
    */
   journal(path: DocumentPath, guildId?: string | null): JournalMedium;
   /** All journals below `prefix` that are not empty, in the order of their paths. */
@@ -73,15 +73,15 @@ export interface Driver {
   /** Removes all journals of a plugin; none may be in use. */
   eraseJournals(plugin: string): Promise<void>;
   /**
-   * A consistent view of everything, for all servers, while the task runs. For a medium outside the data folder: files in that folder are backed up with it.
+   * Runs a task on a consistent view of all data of all servers. Only for a medium outside the data folder, whose files are backed up with the folder.
    */
   frozen?<T>(task: (contents: StoredContents) => Promise<T>): Promise<T>;
   /**
-   * Replaces everything stored with this, in one transaction; copies are removed, too. For a medium that can be `frozen`. Returns the names of documents that
-   * could not be read and are missing.
+   * Replaces all data with the given contents, in one transaction; copies are removed, too. Only for a medium with `frozen`. Returns the names of documents
+   * that could not be read and are missing.
    */
   replaceAll?(contents: StoredContents): Promise<readonly string[]>;
-  /** For a medium that other processes write to as well. */
+  /** Set for a medium that other processes write to as well. */
   readonly shared?: SharedDocuments;
   close(): Promise<void>;
 }
@@ -94,8 +94,8 @@ export interface SharedDocuments {
   /** Like `Driver.read`, with the revision, which is `undefined` when nothing is stored. */
   read(path: DocumentPath): Promise<{ readonly stored: Stored | undefined; readonly revision: string | undefined }>;
   /**
-   * Writes or removes a document if it has the given revision. Returns the new one.
-   * @throws OutdatedDocument when it has another one; then nothing has changed
+   * Writes or removes a document if it has the given revision. Returns the new revision.
+   * @throws OutdatedDocument when it has another revision: nothing has changed then
    */
   replace(path: DocumentPath, stored: Stored | undefined, revision: string | undefined): Promise<string | undefined>;
   /** The present revisions, in the order of the paths. */
@@ -116,9 +116,9 @@ export interface DocumentChange {
   readonly path: DocumentPath;
   /** `undefined` for a deleted document. */
   readonly revision: string | undefined;
-  /** Whether it was made through this driver. */
+  /** Whether the change was made through this driver. */
   readonly isEcho: boolean;
-  /** Whether it is among those that the driver lists as its own. */
+  /** Whether the document is among those that the driver lists as its own. */
   readonly isOwn: boolean;
 }
 
@@ -196,7 +196,7 @@ const GUILD = /^\d{1,19}$/;
 
 /**
  * The server that a journal belongs to according to its path, `null` for none: from the folder's name (a server, or direct messages), otherwise from the
- * journal's name. `undefined` when each host has one, or only its writer knows.
+ * journal's name. `undefined` when each host has such a journal, or its writer has to name the server.
  */
 export function guildOfJournal([, folder = '', name = '', ...others]: DocumentPath): string | null | undefined {
   if (others.length > 0) return undefined;
@@ -225,7 +225,7 @@ export interface Personal {
   readonly guildId: string | undefined;
 }
 
-/** The member that a document belongs to, when its path says so: a user's, or a member's. */
+/** The user that a document belongs to according to its path; `undefined` unless its scope is `user` or `member`. */
 export function ownerOf([, kind, scope, ...rest]: DocumentPath): string | undefined {
   const key = rest.at(-1);
   if (key === undefined || (kind !== 'settings' && kind !== 'collections')) return undefined;
@@ -243,7 +243,7 @@ export function personalOf(path: DocumentPath, userId: string): Personal | undef
   return { plugin, kind, name, guildId: scope === 'member' ? key.split(':')[0] : undefined };
 }
 
-/** In UTF-8 bytes for every driver, so that a key that works on one works on all. */
+/** The maximum length of a key in UTF-8 bytes, the same for every driver, so that a key that works on one works on all. */
 const MAX_KEY_BYTES = 512;
 
 function checked(key: string): string {
@@ -283,12 +283,12 @@ export function keyFor(scope: CollectionScope, of: HasId | MemberKey): string {
   return 'id' in of ? checked(of.id) : refuse(of.userId, `it is a member, not a ${scope}`);
 }
 
-/** A path as people read it in errors and logs. */
+/** The name of a path in errors and logs. */
 export function nameOf(path: DocumentPath): string {
   return path.join('/').replaceAll(/[\p{Cc}\p{Cf}]/gu, '·');
 }
 
-/** Since when nothing can be saved, and why. */
+/** The reason why nothing can be saved, and since when. */
 interface DiskCondition extends DiskTrouble {
   /** In milliseconds since the Unix epoch. */
   readonly since: number;
@@ -296,13 +296,13 @@ interface DiskCondition extends DiskTrouble {
 
 /** Tracks whether the data can be written. */
 export interface DiskWatch extends WriteWatch {
-  /** A file was deleted: that needs no space, so it does not show that writing works. */
+  /** Called after a file was deleted. Does not end the condition, since a deletion needs no space. */
   removed(file: string): void;
-  /** `undefined` while the last write worked; a single blocked file does not count. */
+  /** `undefined` when the last write succeeded. A single blocked file does not count. */
   condition(): DiskCondition | undefined;
-  /** Adds a condition for each write. @param check throws when nothing may be written */
+  /** Adds a check before each write. @param check throws when nothing may be written */
   guard(check: () => void): void;
-  /** A document that exists but cannot be read. */
+  /** Called for a document that exists but cannot be read. */
   unreadable(error: unknown, document: string): void;
 }
 
@@ -311,7 +311,7 @@ const FULL = ['ENOSPC', 'EDQUOT'];
 const OF_ONE_PLACE = ['EISDIR', 'ENOTDIR', 'EACCES', 'EPERM'];
 /** Maximum number of remembered blocked files. */
 const MOST_BLOCKED = 1_000;
-/** Interval of reminders to the owner while it lasts. */
+/** Interval of reminders to the owners while the condition lasts. */
 const REMIND_MS = 60 * 60_000;
 
 export function createDiskWatch(options: {
@@ -322,7 +322,7 @@ export function createDiskWatch(options: {
   const { clock, log, alert } = options;
   const guards: (() => void)[] = [];
   let condition: DiskCondition | undefined;
-  /** Files that cannot be written, and when the owner was told about each. */
+  /** When the owners were last alerted about each file that cannot be written. */
   const blocked = new LRUCache<string, number>({ max: MOST_BLOCKED });
   let alertedAt = Number.NEGATIVE_INFINITY;
   let unreadableAt = Number.NEGATIVE_INFINITY;
@@ -333,9 +333,9 @@ export function createDiskWatch(options: {
     });
 
   const block = (trouble: DiskTrouble, file: string, error: unknown) => {
-    const toldAt = blocked.get(file);
-    if (toldAt === undefined) log.error(`a file cannot be saved: ${trouble.words}`, { file, error });
-    if (toldAt !== undefined && clock.now() - toldAt < REMIND_MS) return;
+    const blockedAt = blocked.get(file);
+    if (blockedAt === undefined) log.error(`a file cannot be saved: ${trouble.words}`, { file, error });
+    if (blockedAt !== undefined && clock.now() - blockedAt < REMIND_MS) return;
     blocked.set(file, clock.now());
     const { words, code } = trouble;
     alert({
@@ -387,7 +387,7 @@ export function createDiskWatch(options: {
               file,
             }),
           remedy: () => remedyFor(trouble),
-          // Hosts of one process see it on different files.
+          // Without the file, since the hosts of one process meet the condition with different files.
           reason: `${hostname()} ${trouble.code}`,
         });
       }
@@ -420,8 +420,8 @@ export function dataUnusable(folder: string, error: unknown): CinnabarError | un
 }
 
 /**
- * Wraps a driver with coded errors: CINNABAR_STORAGE_WRITE and CINNABAR_STORAGE_READ have messages that members may read, and the reason goes to the log and to
- * the owners.
+ * Wraps a driver with coded errors: CINNABAR_STORAGE_WRITE and CINNABAR_STORAGE_READ have messages that members may read. The reason is sent to the log and the
+ * owners.
  */
 export function watchedDriver(driver: Driver, watch: DiskWatch): Driver {
   const writing = async <T>(

@@ -14,7 +14,7 @@ const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 /** Folders below the data folder that belong to the host. */
 const TAKEN = ['backups', 'bots', 'cache', 'config', 'documents', 'logs', 'plugins'];
 
-/** Whether the host keeps its own data under a name, so that no plugin may have it. */
+/** Whether a folder's name is reserved for the host's own data. */
 export const isOfHost = (name: string): boolean => TAKEN.includes(name);
 
 /** Whether a plugin may keep its data under a name. */
@@ -45,7 +45,7 @@ export function createFiles({ dataDir, cacheDir }: FilePlaces): Files {
   };
 }
 
-/** Opens journals below a path of a driver, and closes those that are still open. */
+/** Opens journals below a path of a driver; `release` closes those that are still open. */
 export function openJournals(
   driver: Pick<Driver, 'journal' | 'journals'>,
   root: DocumentPath,

@@ -1,7 +1,7 @@
 import { t } from '@cinnabar/sdk';
 import { distance } from 'fastest-levenshtein';
 
-/** The nearest of `known`, when it is near enough to be a typing mistake. */
+/** The most similar one of `known`, if the difference can be a typing mistake; otherwise `undefined`. */
 export function nearest(typed: string, known: readonly string[]): string | undefined {
   const wanted = typed.toLowerCase();
   const ranked = known
@@ -11,7 +11,7 @@ export function nearest(typed: string, known: readonly string[]): string | undef
   return best !== undefined && best.away <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined;
 }
 
-/** For the `{hint}` of an error about an unknown name: a sentence with a blank before it, or nothing. */
+/** The `{hint}` of an error about an unknown name: a sentence with a blank before it, or nothing. */
 export function didYouMean(typed: string, known: readonly string[]): string {
   const meant = nearest(typed, known);
   return meant === undefined ? '' : ` ${t('Did you mean "{meant}"?', { meant })}`;

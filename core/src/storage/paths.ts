@@ -8,14 +8,14 @@ import { t } from '@cinnabar/sdk';
 const NO_DATA = ['lock', 'logs', 'cache', 'plugins', 'bots', 'backups', 'config'];
 /** A file being written, by the SDK, by conf, or as a draft of the lock. */
 const UNFINISHED = /\.new$|\.json\.tmp-[0-9a-f]+$/;
-/** Prefix of the folders that backups work in. */
+/** Prefix of the working folders of backups. */
 export const WORK = '.';
-/** Prefix of the folder that keeps what a restore has replaced. */
+/** Prefix of the folder with the data that a restore has replaced. */
 export const KEPT_ASIDE = 'before-restore-';
 /** Values of secret variables that were set from Discord. */
 export const SECRETS_FILE = 'secrets.json';
 
-/** The same in a cluster, encrypted: the path of their documents in the storage, and as files. */
+/** The path of the documents with such values in a cluster, encrypted, in the storage and in files. */
 export const ENCRYPTED_SECRETS: readonly string[] = ['@host', 'collections', 'global', 'secrets'];
 const ENCRYPTED_FILES = 'documents/%40host/collections/global/secrets/';
 
@@ -52,7 +52,7 @@ const MOST_NAME_BYTES = 255;
 export function pathProblem(path: string): string | undefined {
   const names = path.split('/');
   const isPlain = names.every((name) => name !== '' && name !== '.' && name !== '..');
-  // A drive or a stream on Windows, and its second path separator.
+  // `:` names a drive or a stream on Windows, and `\` is its second path separator.
   if (!isPlain || /[\\:\p{Cc}]|\p{Surrogate}/u.test(path))
     return t('{path} is no path below the data', { path: JSON.stringify(path) });
   if (Buffer.byteLength(path) > MOST_PATH_BYTES || names.some((name) => Buffer.byteLength(name) > MOST_NAME_BYTES))

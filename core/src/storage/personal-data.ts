@@ -16,8 +16,7 @@ import type { SubjectIndex } from './subjects.js';
 
 /**
  * Export and deletion of one person's data over all plugins.
- * @param host what the host itself holds, by name, such as the member's tool calls: plugins go first, since they may end some that are still
- *   open
+ * @param host the host's own data by name, such as the member's tool calls. They come after those of plugins, which may end calls that are still open
  * @param callsAnnounced resolves when the end of every call has been announced
  */
 export function createPersonalData(
@@ -39,7 +38,7 @@ export function createPersonalData(
       for (const [plugin, set] of sources) {
         const parts: unknown[] = [];
         for (const data of set) if (data.export !== undefined) parts.push(await data.export(userId));
-        // A plugin may register several kinds of data: none may replace another.
+        // A plugin may register several kinds of data, which are listed side by side.
         if (parts.length > 0) own[plugin] = parts.length === 1 ? parts[0] : parts;
       }
       const ofHost: Record<string, unknown> = {};
@@ -57,7 +56,7 @@ export function createPersonalData(
         for (const set of sources.values()) for (const data of set) await attempt(data.forget?.(userId));
       };
       await byPlugins();
-      // Closing one source may make another write.
+      // Repeated after all calls have ended, since deleting one kind of data may make another source write.
       await callsAnnounced();
       await byPlugins();
       for (const data of Object.values(host)) await attempt(data.forget(userId));
@@ -67,7 +66,7 @@ export function createPersonalData(
           documents = gone;
         }),
       );
-      // A plugin that fails does not keep the data of others, but the member must be told that not everything was deleted.
+      // Thrown at the end: a failure of one plugin must not prevent other deletions, but the member must learn that not everything was deleted.
       if (failures.length === 1) throw failures[0];
       if (failures.length > 0) throw new AggregateError(failures, 'not everything could be deleted');
       return documents;
@@ -78,9 +77,9 @@ export function createPersonalData(
 /** The stored data of a member: documents scoped to the member, also of stopped plugins, and those that collections of running plugins declare. */
 export function createStoredPersonalData(options: {
   readonly store: DocumentStore;
-  /** Removes secrets from settings, when the plugin is known. */
+  /** Removes secrets from settings, if the plugin was opened in this run. */
   readonly withoutSecrets: (plugin: string, scope: SettingScope, data: unknown) => unknown;
-  /** The collections of running plugins that declare whose their documents are. */
+  /** The collections of running plugins that declare to whom their documents belong. */
   readonly declared: () => Iterable<PersonalCollection>;
   readonly subjects: SubjectIndex;
 }) {
@@ -157,13 +156,13 @@ export function createStoredPersonalData(options: {
   };
 }
 
-/** A user's one document, or a member's document among those of the other guilds. */
+/** Adds a member's document to those of the other guilds; a user's document stands alone. */
 function within(others: unknown, guildId: string | undefined, data: unknown): unknown {
   if (guildId === undefined) return data;
   return { ...(typeof others === 'object' ? others : {}), [guildId]: data };
 }
 
-/** A collection that declares whose its documents are. */
+/** A collection that declares to whom its documents belong. */
 export interface PersonalCollection {
   readonly plugin: string;
   readonly name: string;
@@ -232,7 +231,9 @@ export function personalCollection(
 /** Names of fields that contain user ids. */
 const OF_USERS = /(?:user|author|member|speaker|person)_?ids?$/i;
 
-/** @throws CINNABAR_PLUGIN_INVALID when documents that are not scoped to a user or member name users, and do not declare whose they are */
+/**
+ * @throws CINNABAR_PLUGIN_INVALID when documents of another scope than user or member contain user ids, and the collection does not declare to whom they belong
+ */
 function assertNoUserIds(plugin: string, name: string, { scope, schema }: CollectionDefinition): void {
   if (scope === 'user' || scope === 'member') return;
   const field = fieldNamed(schema, OF_USERS);
@@ -263,7 +264,7 @@ export const peopleIn = (document: object, personal: PersonalFields): readonly s
   ...new Set(partsIn(document, personal).flatMap((part) => ownersOf(part, personal))),
 ];
 
-/** The compiler does not check the paths in a declaration. */
+/** Checks the paths in a declaration, which the compiler does not. @throws CINNABAR_PLUGIN_INVALID */
 function checkFields(plugin: string, name: string, { each, by }: PersonalFields, schema: z.ZodObject): void {
   const list = each === undefined ? schema : inner(schema.shape[each]);
   const part = each === undefined ? schema : list instanceof z.ZodArray ? inner(list.element) : undefined;

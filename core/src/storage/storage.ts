@@ -42,7 +42,7 @@ import { journalsRoot, openJournals } from './files.js';
 import { createStoredPersonalData, type PersonalCollection, peopleIn, personalCollection } from './personal-data.js';
 import { createSubjectIndex, type SubjectIndex } from './subjects.js';
 
-/** The path of the host's own documents: no plugin's id has this form. */
+/** The first segment of the paths of the host's own documents; no plugin's id has this form. */
 const HOST = '@host';
 
 export interface StorageOptions {
@@ -68,11 +68,11 @@ export interface StorageOptions {
   readonly guildOf?: GuildOf;
   /** Called with every document that had to be put aside, so that the owner can be notified. Must not throw. */
   readonly onProblem?: (problem: StorageProblem) => void;
-  /** By default a new one: other code that writes to the driver and records people has to share it. */
+  /** The index of people; a new one by default. Other code that writes to the driver and records people has to use the same one. */
   readonly subjects?: SubjectIndex;
 }
 
-/** Builds the storage of all plugins on one driver. It does not close the driver: its creator does, after the last `flush`. */
+/** Builds the storage of all plugins on one driver. The creator of the driver has to close it, after the last `flush`. */
 export function createStorage(options: StorageOptions): StorageService {
   const {
     driver,
@@ -137,7 +137,7 @@ export function createStorage(options: StorageOptions): StorageService {
       ),
     journals(plugin, wanted = {}) {
       const root = journalsRoot(plugin, wanted);
-      // Files of one process would stay behind when its servers move to another.
+      // With a database, journals are not written to files, which would remain on this machine when servers move to another process.
       if (wanted.folder === undefined || driver.shared !== undefined) return openJournals(driver, root);
       return openJournals(journalsIn(wanted.folder), []);
     },
@@ -163,7 +163,7 @@ function noFolder(folder: string): never {
 
 type Presets = Readonly<Record<string, unknown>>;
 
-/** A plugin's storage as its present version declares it. */
+/** A plugin's storage with the declarations of its present version. */
 export interface OpenedPlugin {
   readonly plugin: Plugin;
   readonly storage: PluginStorage;
@@ -171,15 +171,15 @@ export interface OpenedPlugin {
   readonly document: (scope: SettingScope, of?: HasId | MemberKey) => AnySettings;
   /** The owner's maximums for admins of a server. */
   readonly ceilings: (guildId: string | null) => Promise<Ceilings>;
-  /** Its collections that declare whose their documents are. */
+  /** Its collections that declare to whom their documents belong. */
   readonly personal: readonly PersonalCollection[];
-  /** Its settings as they are stored, for code that handles whole sets of them. */
+  /** Its stored settings, for code that handles whole sets of them. */
   readonly stored: StoredSettings;
   /** Stops reacting to changes by other processes. */
   close(): void;
 }
 
-/** The chosen values of a plugin's settings: without defaults, secrets, and keys that this version does not know. */
+/** The chosen values of a plugin's settings: without defaults, secrets, and keys that this version does not declare. */
 export interface StoredSettings {
   get(scope: SettingScope, key: string): Promise<Readonly<Record<string, unknown>>>;
   /** Names of the chosen settings in one document, including secrets. */
@@ -221,7 +221,7 @@ function openPlugin(
     id,
     numbers.map(({ key }) => key),
   );
-  // Listeners that were not removed end with the plugin.
+  // Stops the listeners that the plugin has not removed when it ends.
   const stops = new Set<() => void>();
   const watched: DocumentStore = {
     ...store,
@@ -236,7 +236,7 @@ function openPlugin(
   };
   const listeners = new Set<(change: SettingsChange) => unknown>();
   let following: readonly (() => void)[] = [];
-  /** Reports changes by other processes. Hosts of other servers handle their own. */
+  /** Reports changes by other processes, except those of settings that another host handles. */
   const follow = () =>
     [...scopes.keys()].map((scope) =>
       watched.watch([id, 'settings', scope], (path, isOwn) => {
@@ -271,7 +271,7 @@ function openPlugin(
     scope: SettingScope,
     of: HasId | MemberKey | undefined,
   ): Promise<Readonly<Record<string, unknown>>> => {
-    // Puts damaged documents aside.
+    // Reading it through its schema puts a damaged document aside.
     await document(scope, of).get();
     const key = of === undefined ? undefined : keyFor(scope, of);
     return storedValues(await store.stored(settingsPath(id, scope, key)));
@@ -358,7 +358,7 @@ function openPlugin(
 
 type Of = HasId | MemberKey | null;
 
-/** A document whose listeners have been called for a change when it resolves. */
+/** A document whose changes resolve after the listeners have been called and have ended. */
 function announcing(
   document: AnySettings,
   change: SettingsChange,
@@ -377,7 +377,7 @@ function announcing(
   };
 }
 
-/** The values in direct messages: no server could have set any there. */
+/** The guild settings in direct messages: the defaults, which cannot be changed there. */
 function defaultsOf(schema: z.ZodObject): AnySettings {
   const refuse = async () => {
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: 'settings', detail: 'it is kept by server.' });
@@ -385,7 +385,7 @@ function defaultsOf(schema: z.ZodObject): AnySettings {
   return { get: async () => schema.parse({}), set: refuse, update: refuse, reset: refuse };
 }
 
-/** For what is parsed once: zod would compile a function for each schema. */
+/** For schemas that parse once: otherwise zod would compile a function for each of them. */
 const ONCE = { jitless: true };
 
 function checkDefaults(plugin: Plugin): void {
@@ -412,7 +412,7 @@ function checkPresets(plugin: Plugin, presets: Presets, placeOf: (key: string) =
   const parsed = schema?.safeParse(presets, ONCE);
   if (parsed === undefined || parsed.success) return;
   const { key = '', message } = invalid(parsed.error);
-  // The place names the key already.
+  // The key is removed from the message, since the place contains it.
   const detail = `${placeOf(key)}${message.startsWith(key) ? message.slice(key.length) : `: ${message}`}`;
   throw new CinnabarError('CINNABAR_CONFIG_INVALID', { detail });
 }

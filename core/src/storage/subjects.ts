@@ -5,19 +5,19 @@ import type { DocumentPath, Driver } from './driver.js';
 
 /**
  * An index of the documents that contain data about a person or a server, so that these are found without reading all others. An id is recorded before the
- * document is written, and stays when the document changes: a listed document contained data about it at some time, and has to be checked.
+ * document is written, and is not removed when the document changes: a listed document has contained data about the id at some time, and has to be checked.
  */
 export interface SubjectIndex {
-  /** Durable when it resolves. @throws CINNABAR_STORAGE_WRITE */
+  /** Records ids of a document. Resolves when this is durable. @throws CINNABAR_STORAGE_WRITE */
   note(path: DocumentPath, ids: Iterable<string>): Promise<void>;
-  /** Records once what was written before the index existed. @param part identifies those documents */
+  /** Records, once, the documents that were written before the index existed. @param part identifies those documents */
   complete(
     part: string,
     scan: () => AsyncIterable<readonly [path: DocumentPath, ids: Iterable<string>]>,
   ): Promise<void>;
-  /** Documents that contain data about them, or did. */
+  /** Documents that contain data about the person or server, or did. */
   find(id: string): Promise<readonly DocumentPath[]>;
-  /** The keys of those directly below a path. */
+  /** The keys of such documents directly below a path. */
   keysBelow(id: string, prefix: DocumentPath): Promise<readonly string[]>;
   /** Removes an id after its documents were deleted. */
   forget(id: string): Promise<void>;
@@ -43,7 +43,7 @@ type Line = z.output<typeof lineSchema>;
 /** By id, then by the path of the folder as JSON: the keys of documents. */
 type Known = Map<string, Map<string, Set<string>>>;
 
-/** One part of the ids: finding an id reads only a small part of the index. */
+/** A part of the ids, so that finding an id reads only a small part of the index. */
 interface Shard {
   readonly journal: Journal<Line>;
   /** `undefined` until it was read. */
@@ -52,7 +52,7 @@ interface Shard {
   readonly writing: Set<Promise<void>>;
 }
 
-/** Keeps the index in journals of the host, beside the documents: a backup contains both. */
+/** Stores the index in journals of the host, in the storage of the documents, so that a backup contains both. */
 export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): SubjectIndex {
   const mutex = createKeyedMutex();
   const shards = new LRUCache<string, Shard>({ max: MOST_READ });
@@ -103,7 +103,7 @@ export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): Su
       if (shard.known !== undefined) add(shard.known, id, path);
     };
     const noteOne = async (id: string) => {
-      // The next caller does not wait for the disk: concurrent additions are written together.
+      // The shard is held only until the addition begins, so that concurrent additions are written together.
       const { shard, written } = await withShard(id, async (shard) => {
         const written = begin(shard, id);
         shard.writing.add(written);
@@ -114,7 +114,7 @@ export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): Su
       try {
         await written;
       } finally {
-        // Most journals are not written to again soon.
+        // Released at once, since most journals are not written to again soon.
         if (shard.writing.size === 0) await shard.journal.release();
       }
     };
@@ -154,7 +154,7 @@ export function createSubjectIndex(driver: Pick<Driver, 'journal' | 'list'>): Su
   };
 }
 
-/** One of 256 shards. */
+/** The name of the shard of an id, one of 256. */
 const shardOf = (id: string): string => `s${createHash('sha256').update(id).digest('hex').slice(0, 2)}`;
 const folderOf = (path: DocumentPath): string => JSON.stringify(path.slice(0, -1));
 const pathOf = (text: string): DocumentPath => z.array(z.string()).parse(JSON.parse(text));
@@ -173,7 +173,7 @@ function add(known: Known, id: string, path: DocumentPath): void {
   known.set(id, folders.set(folder, keys.add(path.at(-1) ?? '')));
 }
 
-/** Without documents that are not stored any more: each folder is listed once. */
+/** The index without documents that are no longer stored. Lists each folder once. */
 async function removeGone(known: Known, driver: Pick<Driver, 'list'>): Promise<Known> {
   const stored = new Map<string, ReadonlySet<string>>();
   const left: Known = new Map();

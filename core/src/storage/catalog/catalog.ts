@@ -26,8 +26,8 @@ import { eitherOf, type Field, fieldsOf, shownValue } from './fields.js';
 import { valueFrom } from './value.js';
 
 /**
- * Settings by name and from text. Settings are described for the actor's place, the narrowest scope first; one that exists in several scopes is listed for
- * each, as `guild.style`. Scopes without a value there (a guild's in a direct message) are left out.
+ * Lists, sets and resets settings by name, with values as text. Settings are described for the actor's place, the narrowest scope first; one that exists in
+ * several scopes is listed for each, as `guild.style`. Scopes without a value there (a guild's in a direct message) are left out.
  */
 export function createCatalog(options: {
   readonly opened: ReadonlyMap<string, OpenedPlugin>;
@@ -40,7 +40,7 @@ export function createCatalog(options: {
 }): CatalogService {
   const { opened, tierOf, hasRole, called, isElsewhere } = options;
   const advisors = new Map<string, SettingAdvisor>();
-  /** So that no other change comes between reading a value and changing it. */
+  /** Prevents other changes of a document between reading a value and changing it. */
   const changes = createKeyedMutex();
 
   const find = (id: string): OpenedPlugin => {
@@ -91,7 +91,7 @@ export function createCatalog(options: {
   /** @throws CINNABAR_ACCESS_DENIED or CINNABAR_SETTING_INVALID when it cannot be changed by this actor in this place */
   const writable = async (plugin: OpenedPlugin, { field, roleId }: Located, actor: Actor): Promise<AnySettings> => {
     await checkMayChange(field.scope, actor, tierOf);
-    // Typed by hand: an admin may only use roles of their own server.
+    // The id may have been typed, and an admin may only change settings for roles of their own server.
     if (roleId !== undefined && actor.guildId !== null && !hasRole(actor.guildId, roleId)) {
       throw new CinnabarError('CINNABAR_SETTING_INVALID', {
         key: field.key,
@@ -107,7 +107,7 @@ export function createCatalog(options: {
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: field.key, detail });
   };
 
-  /** Changes one setting, unless its value differs from the one that its author saw. @throws CINNABAR_SETTING_CHANGED */
+  /** Changes one setting, unless its value differs from `expected`, which the author of the change saw. @throws CINNABAR_SETTING_CHANGED */
   const unlessChanged = <T>(
     document: AnySettings,
     { field: { key, scope }, field, roleId }: Located,
@@ -128,7 +128,7 @@ export function createCatalog(options: {
       },
     );
 
-  /** Why a value cannot be saved that the schema accepts, as a clause. An admin may only use channels and roles of their own server. */
+  /** Why a value that the schema accepts cannot be saved, as a clause: it has a channel or role of another server, or the plugin's own check refuses it. */
   const refusalOf = async (
     plugin: OpenedPlugin,
     { scope, key, type }: Field,
@@ -143,7 +143,7 @@ export function createCatalog(options: {
     return scope === 'guild' ? advisors.get(plugin.plugin.manifest.id)?.refusalOf(key, value, actor) : undefined;
   };
 
-  /** The only scope that `reset` without a key can mean. */
+  /** The scope for `reset` without a key: the only one that the actor may change here. @throws CINNABAR_ACCESS_DENIED, CINNABAR_SETTING_INVALID */
   const scopeToReset = async (plugin: OpenedPlugin, actor: Actor): Promise<SettingScope> => {
     const tier = await tierOf(actor);
     const here = SETTING_SCOPES.filter(
@@ -159,7 +159,7 @@ export function createCatalog(options: {
     throw new CinnabarError('CINNABAR_SETTING_INVALID', { key: 'reset', detail });
   };
 
-  /** Which of several settings with one name the actor may change here. */
+  /** Makes a predicate for the settings that the actor may change here. */
   const openTo = async (actor: Actor): Promise<(field: Field) => boolean> => {
     const tier = await tierOf(actor);
     return ({ scope }) => mayChange(scope, tier) && (scope === 'role' || documentOf(scope, actor) !== undefined);
@@ -256,7 +256,7 @@ export function createCatalog(options: {
   };
 }
 
-/** A named setting, and whose it is. */
+/** A setting that was found by its name. */
 interface Located {
   readonly field: Field;
   /** The role, for settings by role. */
@@ -378,7 +378,7 @@ function mayChange(scope: SettingScope, tier: Tier): boolean {
   return needed === undefined || TIERS.indexOf(tier) >= TIERS.indexOf(needed);
 }
 
-/** @throws CINNABAR_ACCESS_DENIED that says who may do it */
+/** @throws CINNABAR_ACCESS_DENIED that names who may change settings of the scope */
 async function checkMayChange(
   scope: SettingScope,
   actor: Actor,

@@ -49,7 +49,7 @@ export function fieldsOf(plugin: Plugin): readonly Field[] {
   return fields;
 }
 
-/** The schema is analysed at the first use: a start needs little of it. */
+/** Describes a setting. Its schema is analysed at the first use, since a start needs few of the facts. */
 function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType, fallback: unknown): Field {
   let known: Described | undefined;
   let secret: boolean | undefined;
@@ -94,12 +94,12 @@ function describeField(scope: SettingScope, key: string, schema: z.core.$ZodType
   };
 }
 
-/** Also when only a part of the value is secret: then the whole value counts as secret. */
+/** Whether a value, or any part of it, is secret: the whole value counts as secret then. */
 function isSecret(schema: z.core.$ZodType): boolean {
   return someSchema(schema, (part) => z.globalRegistry.get(part)?.secret === true);
 }
 
-/** Cheaper than its JSON Schema: at a start every setting of a server is asked whether it is a number. */
+/** Whether the type may be a number. Excludes most settings without making their JSON Schema: a start checks every setting of a server. */
 function mayHoldNumber(schema: z.core.$ZodType): boolean {
   return someSchema(schema, ({ _zod: { def } }) => def.type === 'number' || def.type === 'lazy');
 }
@@ -119,7 +119,7 @@ export function someSchema(
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
-/** Not a check of one, such as a minimum. */
+/** Whether a value is a schema. A check of a schema, such as a minimum, is none. */
 const isSchema = (value: unknown): value is z.core.$ZodType =>
   isObject(value) && '_zod' in value && isObject(value._zod) && 'parse' in value._zod;
 
@@ -153,7 +153,7 @@ function shownSecret(value: unknown): string {
   return value === undefined || value === null || value === '' || isEmpty ? '(not set)' : '(set)';
 }
 
-/** Which settings of each scope are secret: all that is kept of a stopped plugin. */
+/** The secret settings of each scope. No other data of a stopped plugin are kept in memory. */
 export type SecretKeys = ReadonlyMap<SettingScope, ReadonlySet<string>>;
 
 export function secretKeysOf(plugin: Plugin): SecretKeys {
@@ -174,7 +174,7 @@ export function hideSecrets(secret: SecretKeys, scope: SettingScope, data: unkno
   );
 }
 
-/** The JSON Schema of one setting, with what `.meta()` added. */
+/** The JSON Schema of one setting, with the properties that `.meta()` has added. */
 export type FieldSchema = z.core.JSONSchema.BaseSchema;
 
 interface Bounds {
@@ -263,7 +263,7 @@ export function inWords(type: SettingType): string {
     case 'boolean':
       return t('yes or no');
     case 'nothing':
-      // The values as they are typed.
+      // Not translated, since it is typed like this.
       return 'none';
     case 'object':
       return t('JSON object');
@@ -290,7 +290,7 @@ export function inWords(type: SettingType): string {
 
 type Kind<K extends SettingType['kind']> = Extract<SettingType, { kind: K }>;
 
-/** A union. */
+/** Joins the alternatives of a union: "text or number". */
 export const eitherOf = (words: readonly string[]): string =>
   words.length === 0 ? '' : words.reduce((one, other) => t('{one} or {other}', { one, other }));
 

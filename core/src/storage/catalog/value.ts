@@ -14,12 +14,12 @@ import { type Field, inWords, mentionInWords } from './fields.js';
 
 const QUOTED = 60;
 
-/** Ids of a named object in the place of the setting, the name without its sign; `undefined` where no names are available. */
+/** Ids of the objects with a name in the place of the setting. @param name without `@` or `#` @returns `undefined` where no names are available */
 type FindCalled = (of: SettingMention, name: string) => readonly string[] | undefined;
 
 /**
  * Parses the value of a setting, or the items of a list, from text.
- * @param privately whether only its author reads it
+ * @param privately whether only the author of the value reads the error
  * @throws CINNABAR_SETTING_INVALID with one sentence about the problem
  */
 export function valueFrom(
@@ -159,7 +159,7 @@ function parseText(type: SettingType, typed: string, called: FindCalled): Parsed
   }
 }
 
-/** The clause that says what a value has to be. */
+/** The clause about the required form of a value: "it has to be yes or no". */
 function expected(type: SettingType): string {
   const words = inWords(type);
   return ['choice', 'nothing', 'boolean', 'anything', 'text'].includes(type.kind)
@@ -179,7 +179,7 @@ function parsed(value: unknown, problem: string): Parsed {
   return value === undefined ? { ok: false, problem } : good(value);
 }
 
-/** By mention or id, or by name when there is such a name. */
+/** Parses a mention, an id, or a name that exists. */
 function parseMention(of: SettingMention, text: string, called: FindCalled): Parsed {
   const id = MENTION[of].exec(text)?.[1] ?? /^\d{15,20}$/.exec(text)?.[0];
   if (id !== undefined) return good(id);
@@ -229,7 +229,7 @@ function json(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** As JSON, or items separated by commas, or by blanks when no item can contain one. */
+/** Parses a list as JSON, or as items that are separated by commas, or by blanks when no item can contain one. */
 function parseList(of: SettingType, text: string, called: FindCalled): Parsed {
   const whole = text.startsWith('[') ? json(text)?.value : undefined;
   if (whole !== undefined) {
@@ -258,7 +258,7 @@ function parseEach(of: SettingType, parts: readonly string[], called: FindCalled
   return good(items);
 }
 
-/** The items of a list that a form has already split. */
+/** Parses the items of a list that a form has already split. */
 function parseItems(type: SettingType, items: readonly string[], called: FindCalled): Parsed {
   const list = type.kind === 'either' ? type.of.find(({ kind }) => kind === 'list') : type;
   if (list?.kind === 'list') return parseEach(list.of, items, called);
@@ -273,7 +273,7 @@ function parseObject(text: string): Parsed {
 }
 
 function parseEither(type: Extract<SettingType, { kind: 'either' }>, typed: string, called: FindCalled): Parsed {
-  // Text accepts anything, so it is tried last, whatever the schema's order.
+  // `text` accepts anything, so it is tried last.
   const inOrder = [...type.of].sort((one, other) => Number(one.kind === 'text') - Number(other.kind === 'text'));
   let named: Parsed | undefined;
   for (const alternative of inOrder) {

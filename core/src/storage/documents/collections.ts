@@ -27,7 +27,7 @@ export function openCollection<S extends z.ZodObject>(
   store: DocumentStore,
   definition: CollectionDefinition<S>,
   prefix: DocumentPath,
-  /** The documents whose external changes are watched. */
+  /** The documents for which `watch` reports changes by other processes. */
   watched: Whose = definition.shared === true ? 'all' : 'own',
 ): Collection<z.output<S>> {
   const entries = createEntries(store, collectionShape(definition));
@@ -115,7 +115,10 @@ async function saved<T>(
   }
 }
 
-/** A collection's documents: `undefined` when never saved, otherwise validated, with defaults merged; migrated in memory until they are saved again. */
+/**
+ * The shape of a collection's documents: `undefined` when not stored, otherwise validated with defaults; an old version is migrated in memory until it is
+ * saved.
+ */
 function collectionShape<S extends z.ZodObject>(definition: CollectionDefinition<S>): Shape<z.output<S> | undefined> {
   const next = definition.version + 1;
   const { personal } = definition;
@@ -142,7 +145,7 @@ function collectionShape<S extends z.ZodObject>(definition: CollectionDefinition
 }
 
 /**
- * Takes a document step by step from the version it was stored in to this one. A version without a step needs only defaults. When a step throws, the plugin is
+ * Migrates a document step by step from its stored version to this one. A version without a step needs only defaults. When a step throws, the plugin is
  * defective and not the document, which is kept unchanged.
  */
 function migrate(definition: CollectionDefinition, stored: Stored, name: string): unknown {

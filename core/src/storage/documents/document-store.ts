@@ -21,15 +21,15 @@ export interface StorageProblem {
   readonly document: string;
   /** The problem, as a sentence for people. */
   readonly detail: string;
-  /** Where it was moved; `undefined` when it was gone. */
+  /** The place to which it was moved; `undefined` when it was gone. */
   readonly keptAs: string | undefined;
 }
 
-/** The stored content of one path at one time; derived values can be cached by its identity. */
+/** The stored content of one path at one time. Derived values can be cached by the identity of this object. */
 interface CachedDocument {
-  /** As JSON, which takes a fraction of the memory of objects; `undefined` when nothing is stored. */
+  /** The content as JSON, which takes a fraction of the memory of objects; `undefined` when nothing is stored. */
   readonly json: string | undefined;
-  /** For a medium that other processes write to as well. */
+  /** The revision, in a medium that other processes write to as well. */
   readonly revision: string | undefined;
 }
 
@@ -50,12 +50,12 @@ export interface DocumentStore {
   load(path: DocumentPath): Promise<CachedDocument>;
   /** Loads documents that will be requested next, when loading many at once is cheaper. Never rejects; `load` does. */
   preload(paths: readonly DocumentPath[]): Promise<void>;
-  /** The stored content, as `load` finds it. */
+  /** The content that `load` returns, parsed. */
   stored(path: DocumentPath): Promise<Stored | undefined>;
   /** Runs alone among the tasks for this document. @throws CINNABAR_DOCUMENT_NESTED when called from inside such a task */
   exclusive<T>(path: DocumentPath, task: () => Promise<T>): Promise<T>;
   /**
-   * Inside `exclusive`. Saved when it resolves; when it rejects, the next `load` reads the medium again.
+   * Saves a document, or deletes it when `stored` is `undefined`. To be called inside `exclusive`. When it rejects, the next `load` reads the medium again.
    * @param before the loaded content that is replaced
    * @param people members whose data it contains now, and did not before
    * @throws CINNABAR_STORAGE_WRITE
@@ -67,21 +67,21 @@ export interface DocumentStore {
     before: CachedDocument,
     people: readonly string[],
   ): Promise<CachedDocument>;
-  /** Inside `exclusive`. Keeps a copy of what is stored, under a label. @throws CINNABAR_STORAGE_WRITE */
+  /** Keeps a copy of the stored document, under a label. To be called inside `exclusive`. @throws CINNABAR_STORAGE_WRITE */
   keep(path: DocumentPath, label: string): Promise<void>;
-  /** Inside `exclusive`. Puts a document aside and reports it. The next `load` finds the last good copy, or nothing. */
+  /** Puts a document aside and reports it. To be called inside `exclusive`. The next `load` returns the last good copy, or nothing. */
   reject(path: DocumentPath, detail: string): Promise<void>;
   /** Removes a document with every copy of it. @throws CINNABAR_STORAGE_WRITE */
   erase(path: DocumentPath): Promise<void>;
   list(prefix: DocumentPath, whose?: Whose): Promise<readonly DocumentPath[]>;
   /**
-   * Calls the listener after a document right below `prefix` was changed elsewhere: by another process, by the host of other servers in this one, or by hand.
-   * It is not called for changes made through this store.
-   * @param listener is told whether the document is listed as the host's own
-   * @returns a function that stops this
+   * Calls the listener after a document directly below `prefix` was changed by another process, by the host of other servers in this process, or by hand.
+   * Changes through this store are not reported.
+   * @param listener its second argument: whether the document is listed as the host's own
+   * @returns a function that removes the listener
    */
   watch(prefix: DocumentPath, listener: RemoteListener): () => void;
-  /** Calls the listener after a time in which changes could not be received: deletions may have been missed. @returns a function that stops this */
+  /** Calls the listener after a time in which changes could not be received: deletions may have been missed. @returns a function that removes the listener */
   onGap(listener: () => void): () => void;
   idle(): Promise<void>;
 }
@@ -98,7 +98,7 @@ const CACHED_BYTES = 4_000_000;
 const ENTRY_BYTES = 400;
 const OBJECT_BYTES = 4;
 
-/** The document, its last good copy, and nothing: a driver that returns more versions than these does not put them aside. */
+/** A document, its last good copy, then nothing. A driver that returns a further version has not put the others aside. */
 const ATTEMPTS = 3;
 
 const idOf = (path: DocumentPath): string => JSON.stringify(path);
@@ -147,7 +147,7 @@ export function createDocumentStore(options: {
     try {
       return await operation();
     } catch (cause) {
-      // The write may have been carried out completely, partly, or not at all.
+      // The write may have succeeded completely, partly, or not at all.
       cache.delete(idOf(path));
       throw cause instanceof OutdatedDocument ? cause : storageWriteError(nameOf(path), cause);
     }
@@ -202,8 +202,8 @@ export function createDocumentStore(options: {
     for (const listener of watching.get(idOf(path.slice(0, -1))) ?? []) listener(path, isOwn);
   };
   /**
-   * Drops the cached version of a document that another process has changed; once more in the document's turn, since a running task may still store what it
-   * read before.
+   * Drops the cached version of a document that another process has changed; once more after a running task for the document, which may still cache the version
+   * that it has read before.
    */
   const outdated = ({ path, revision, isEcho, isOwn }: DocumentChange) => {
     const id = idOf(path);
@@ -219,7 +219,7 @@ export function createDocumentStore(options: {
     if (queue.isBusy(id)) void queue.run(id, follow);
     else if (!isEcho) tell(path, isOwn);
   };
-  /** After changes may have been missed. */
+  /** Drops outdated documents after changes may have been missed. */
   const compareAll = async (medium: SharedDocuments) => {
     const paths = [...new Set([...cache.keys(), ...queue.busyKeys()])].map(pathOf);
     const revisions = await medium.revisions(paths);
@@ -233,7 +233,7 @@ export function createDocumentStore(options: {
   };
   shared?.listen({ changed: outdated, missed: () => compareAll(shared) });
 
-  /** Problems of the document that the medium cannot see. */
+  /** The server of a channel's or role's document, which the medium cannot derive from the path. */
   const placeOf = ([, , scope, ...rest]: DocumentPath): Pick<Stored, 'guildId'> => {
     const key = rest.at(-1);
     const guildId = key !== undefined && (scope === 'channel' || scope === 'role') ? guildOf(scope, key) : undefined;
@@ -285,10 +285,10 @@ export function createDocumentStore(options: {
   };
 }
 
-/** Runs tasks of one key one after another, in the order in which they were asked for; those of different keys side by side. */
+/** Runs tasks of one key one after another, in the order of the calls; tasks of different keys concurrently. */
 interface KeyedQueue {
   run<T>(key: string, task: () => Promise<T>): Promise<T>;
-  /** Whether the caller is inside a task of this key: waiting for another task of it would never end. */
+  /** Whether the caller is inside a task of this key: waiting for another task of the key would never end. */
   holds(key: string): boolean;
   /** Whether a task of this key runs or waits. */
   isBusy(key: string): boolean;
@@ -324,7 +324,7 @@ function createKeyedQueue(): KeyedQueue {
       const done = () => {
         turn.over = true;
         if (tails.get(key) === tail) tails.delete(key);
-        // While it is enabled, Node 20 tracks every promise and callback of the process, so it is disabled between changes.
+        // Disabled between tasks, since Node 20 tracks every promise and callback of the process while it is enabled.
         if (tails.size === 0) turns.disable();
       };
       const tail = result.then(done, done);
@@ -339,17 +339,18 @@ function createKeyedQueue(): KeyedQueue {
 
 /** One document, typed by its shape. */
 export interface Entry<T> {
-  /** A copy of the caller's own. */
+  /** Resolves with a copy that the caller may change. */
   read(): Promise<T>;
   /**
-   * Passes a draft to `body` and saves the data that it returns; `undefined` deletes the document. Resolves with what a later `read` returns. When `body`
-   * throws, what it returned is not valid, or the write fails, nothing has changed. Where another process has changed the document meanwhile, `body` gets a
-   * draft of that and runs again.
+   * Passes a draft to `body` and saves the data that it returns; `undefined` deletes the document. Resolves with the value of a later `read`. Nothing changes
+   * when
+   * `body` throws, its data are not valid, or the write fails. When another process has changed the document meanwhile, `body` runs again with a draft of the
+   * new version.
    */
   change(body: (draft: T, stored: () => Stored | undefined) => Promise<unknown>): Promise<T>;
 }
 
-/** A document that several processes change all the time is saved eventually: one of them always succeeds. */
+/** The number of attempts to change a document that other processes change at the same time. One of the processes succeeds each time. */
 const MOST_REPEATS = 20;
 
 async function untilCurrent<T>(path: DocumentPath, attempt: () => Promise<T>): Promise<T> {
@@ -371,7 +372,7 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
   /** The entry of all documents that are not stored. */
   let absent: { readonly value: T } | undefined;
 
-  /** @returns whether others may get the value, too */
+  /** @returns whether the value was cached, so that callers must get copies */
   const keepView = (cached: CachedDocument, value: T): boolean => {
     if (cached.json === undefined) absent = { value };
     else if (isSmall(cached)) views.set(cached, { value });
@@ -385,7 +386,7 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
     return keepView(cached, value) ? structuredClone(value) : value;
   };
 
-  /** Inside the document's turn: content that does not fit the schema is put aside until a version fits. */
+  /** The document, after versions that do not fit the schema were put aside. To be called inside `exclusive`. */
   const usable = (path: DocumentPath): Promise<{ readonly cached: CachedDocument; readonly draft: T }> =>
     untilUsable(path, async () => {
       const cached = await store.load(path);
@@ -407,7 +408,7 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
     data: unknown,
   ): Promise<T> => {
     const stored = data === undefined ? undefined : { version: shape.version, data: asJson(data) };
-    // Before saving: content that the shape refuses is not written.
+    // Parsed before saving, so that content that the shape refuses is not written.
     const value = shape.read(stored, nameOf(path));
     const copy = structuredClone(value);
     const old = storedIn(before);
@@ -441,7 +442,7 @@ export function createEntries<T>(store: DocumentStore, shape: Shape<T>): OpenEnt
   });
 }
 
-/** The content as the disk will return it, so that memory never differs from it. */
+/** The data after a round trip through JSON, so that the value in memory is the one that the disk will return. */
 function asJson(data: unknown): unknown {
   try {
     const text = JSON.stringify(data);
@@ -452,17 +453,17 @@ function asJson(data: unknown): unknown {
 }
 
 /**
- * How documents of one kind are parsed: `T` is what callers see, also when nothing is stored.
- * Pure, so that its result can be cached while the stored content stays the same.
+ * How documents of one kind are parsed. `T` is the value for callers, also when nothing is stored. Functions are pure, so that results can be cached while the
+ * stored content is the same.
  */
 export interface Shape<T> {
-  /** The version of what is saved. */
+  /** The version with which documents are saved. */
   readonly version: number;
   /** The remedy for the plugin's author when stored documents no longer fit the schema; a sentence without its final full stop. */
   readonly remedy?: string;
   /** @throws InvalidDocument when the stored content is invalid, CINNABAR_DOCUMENT_NEWER when it must not be changed */
   read(stored: Stored | undefined, document: string): T;
-  /** The members whose data a document contains, when its path does not say so. @default none */
+  /** The members whose data a document contains, in addition to the one in its path. @default none */
   people?(value: T): readonly string[];
 }
 

@@ -14,7 +14,7 @@ import type { DocumentPath, Stored } from '../driver.js';
 import { nearest } from '../nearest.js';
 import { createEntries, type DocumentStore, InvalidDocument, invalid, type Shape } from './document-store.js';
 
-/** Settings have no migrations: a key whose meaning changes gets a new name. */
+/** The version of every settings document. Settings have no migrations: a key whose meaning changes gets a new name. */
 const VERSION = 1;
 
 type Values = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ function isValues(data: unknown): data is Values {
   return typeof data === 'object' && data !== null && !Array.isArray(data);
 }
 
-/** The chosen values, including keys that this version of the plugin does not know. */
+/** The chosen values, including keys that this version of the plugin does not declare. */
 export function storedValues(stored: Stored | undefined): Values {
   if (stored === undefined) return {};
   if (isValues(stored.data)) return stored.data;
@@ -32,7 +32,7 @@ export function storedValues(stored: Stored | undefined): Values {
 
 export type AnySettings = SettingsDocument<Record<string, unknown>>;
 
-/** Schema defaults, then presets, then the chosen values. */
+/** The shape of a settings document: the schema's defaults, overridden by presets, overridden by the chosen values. */
 function settingsShape<S extends z.ZodObject>(schema: S, presets: Values): Shape<z.output<S>> {
   const known = Object.keys(schema.shape);
   return {
@@ -51,7 +51,7 @@ function settingsShape<S extends z.ZodObject>(schema: S, presets: Values): Shape
   };
 }
 
-/** Throws when values may not be set. Called in the document's turn, so that changes take effect in their order. */
+/** Throws when values may not be set. Called while the document is held, so that changes take effect in their order. */
 export type CheckChanges = (changes: Readonly<Record<string, unknown>>) => Promise<void>;
 
 /** Opens the settings document at a path; only chosen values are stored, so that defaults and presets can still change. */
@@ -137,7 +137,7 @@ export interface Ceilings {
 export interface CeilingService {
   /** @param guildId `null`: direct messages */
   of(plugin: string, guildId: string | null): Promise<Ceilings>;
-  /** The numeric settings of a plugin's servers: any other key is reported as a mistake. */
+  /** Sets the keys of a plugin's numeric guild settings: any other key in a configuration file is reported as a mistake. */
   declare(plugin: string, keys: readonly string[]): void;
 }
 
@@ -160,17 +160,17 @@ export const NO_CEILINGS: CeilingService = {
 export function createCeilings(configuration: Configuration, log: Logger): CeilingService {
   const known = new Map<string, readonly string[]>();
   const kept = new Map<string | null, Promise<Reading>>();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   configuration.claim(['ceilings', 'allowedModels']);
   configuration.onChange(() => kept.clear());
 
-  const tell = (problem: string) => {
-    if (told.has(problem)) return;
-    told.add(problem);
+  const report = (problem: string) => {
+    if (reported.has(problem)) return;
+    reported.add(problem);
     log.warn(problem);
   };
   const readingOf = (guildId: string | null): Promise<Reading> => {
-    const reading = kept.get(guildId) ?? read(configuration, guildId, tell);
+    const reading = kept.get(guildId) ?? read(configuration, guildId, report);
     kept.set(guildId, reading);
     return reading;
   };
@@ -182,7 +182,7 @@ export function createCeilings(configuration: Configuration, log: Logger): Ceili
       for (const [key, { place }] of entries) {
         const keys = known.get(plugin) ?? [];
         if (known.has(plugin) && !keys.includes(key)) {
-          tell(`${place}: admins set no number of that name; there are ${keys.join(', ') || 'none'}`);
+          report(`${place}: admins set no number of that name; there are ${keys.join(', ') || 'none'}`);
         }
       }
       return { numbers: new Map([...entries].map(([key, { most }]) => [key, most])), models };
@@ -242,8 +242,8 @@ export function ceilingOf({ key, ceiling }: Pick<Field, 'key' | 'ceiling'>, { nu
 }
 
 /**
- * A server's settings with the owner's maximums applied: a value that was set before is lowered to the maximum.
- * @param ceilings those of the server at this moment
+ * A server's settings with the owner's maximums applied: a stored value above its maximum is lowered when it is read.
+ * @param ceilings returns the present maximums of the server
  */
 export function belowCeilings(
   document: AnySettings,
@@ -284,7 +284,7 @@ interface Bounds extends Pick<Field, 'key' | 'default' | 'isModel' | 'ceiling' |
   readonly least: number | undefined;
 }
 
-/** The limits of settings, computed at the first use: it takes too long for a start. */
+/** The limits of settings, computed at the first use, since computing them takes too long for a start. */
 export function boundsOf(fields: readonly Field[]): () => readonly Bounds[] {
   let bounds: readonly Bounds[] | undefined;
   return () => {
@@ -303,7 +303,7 @@ function lower({ default: fallback, noLimit, least, ...field }: Bounds, value: u
   return value <= most && value !== noLimit ? value : Math.max(most, least ?? most);
 }
 
-/** "No limit" is always accepted, and means the owner's maximum. */
+/** Why a value is refused, as a clause. "No limit" is always accepted, and means the owner's maximum. */
 function problemOf(field: Field, value: unknown, limits: Ceilings): string | undefined {
   if (field.isModel && typeof value === 'string' && !isAllowed(value, limits)) {
     return t('the model {model} is not one of those that the owner of the bot allows.', { model: value });

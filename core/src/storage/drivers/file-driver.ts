@@ -24,16 +24,16 @@ import { isData } from '../paths.js';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * A file per document under `root`: `party/collections/user/rosters/42.json`, mode 0600, and beside it `42.last-good`, copies put aside as `42.corrupt-<time>`
- * and those from before a migration as `42.v1-<time>`. Written by conf; read here, because conf accepts invalid UTF-8 and treats a missing file as empty. Only
- * one process may write below a root.
+ * A driver with one file for each document under `root`: `party/collections/user/rosters/42.json`, mode 0600, and beside it `42.last-good`, copies put aside as
+ * `42.corrupt-<time>` and those from before a migration as `42.v1-<time>`. Files are written with conf, but read without it, because conf accepts invalid UTF-8
+ * and treats a missing file as empty. Only one process may write below a root.
  *
  * A write, or a deletion, resolves when its folder has been synced: conf syncs only the file, and after a power cut the new name could be missing. A write
  * whose folder cannot be synced is undone, as far as the disk lets it.
  */
 export function createFileDriver(options: {
   readonly root: string;
-  /** Folder of the journals: `relay/queue/queue.jsonl`. Not below `root`, where they would be taken for documents. */
+  /** Folder of the journals: `relay/queue/queue.jsonl`. Not below `root`, where they would be listed as documents. */
   readonly journals: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -42,12 +42,12 @@ export function createFileDriver(options: {
   const aside = (place: Place, label: string) =>
     join(place.folder, `${place.stem}.${label}-${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '')}`);
 
-  /** The document itself is safe: reporting an error would say that it is not. */
+  /** Logs that a copy could not be written. Not an error of the write, since the document itself is safe. */
   const noCopy = ({ lastGood: file }: Place, error: unknown): undefined => {
     log.warn('the last good copy of a document could not be written', { file, error });
   };
 
-  /** The copy first, and synced: a copy without a document means that the document was lost. */
+  /** Removes the copy first, and syncs its removal: a copy without a document means that the document was lost. */
   const removeDocument = async ({ folder, file, lastGood }: Place) => {
     if (await isThere(lastGood)) await removeFiles(folder, [basename(lastGood)]);
     if (await isThere(file)) await removeFiles(folder, [basename(file)]);
@@ -66,7 +66,7 @@ export function createFileDriver(options: {
       if (before === undefined) await removeFiles(folder, [basename(file)]);
       else await replaceFile(file, before);
     } catch (error) {
-      // Its folder cannot be synced: the rename before that is what matters.
+      // Only the sync of the folder has failed again; the file itself was replaced.
       log.warn('a write that failed may not be undone for good', { file, error });
     }
   };
@@ -87,8 +87,8 @@ export function createFileDriver(options: {
       await makeFolder(place.folder);
       const before = await readIfThere(place.file);
       await changeFile(place.file, () => writeAtomically(place.file, stored));
-      // While the folder is synced, the copy is written. It is moved into place afterwards: a copy without its document would be taken for the rest of a lost
-      // one. The next sync of the folder makes the copy's name durable; until then a power cut leaves the older copy.
+      // The copy is written while the folder is synced, and renamed afterwards: a copy without its document would mean that the document was lost. The next
+      // sync of the folder makes the copy's name durable; until then a power cut leaves the older copy.
       const preparing = prepareFile(place.lastGood, text).catch((error: unknown) => noCopy(place, error));
       try {
         await syncFolder(place.folder);
@@ -196,7 +196,7 @@ const comparePaths = (one: DocumentPath, other: DocumentPath): number => {
   return first < second ? -1 : first === second ? 0 : 1;
 };
 
-/** Finished or not. */
+/** Matches files of journals, also an unfinished rewrite. */
 const JOURNAL = /\.jsonl(?:\.new)?$/;
 
 /** The paths of a document and its copies. Every file of it begins with `stem.`, and no file of another document does. */
@@ -240,9 +240,9 @@ function signalListeners(): Map<string, readonly unknown[]> {
 }
 
 /**
- * Loads conf at the first write, since it brings a JSON Schema compiler that costs more start time than everything else in the storage. conf's atomic writer
- * also installs handlers that answer SIGINT and SIGTERM by raising the signal again, which would end the host during its clean stop. Its writes here are
- * synchronous and leave nothing to clean up, so those handlers are removed again. Loading is synchronous, so that no other handler can run in between.
+ * Loads conf at the first write, since it imports a JSON Schema compiler that costs more start time than everything else in the storage. conf's atomic writer
+ * also installs handlers of SIGINT and SIGTERM that raise the signal again, which would end the host during its clean stop. They are removed again, since the
+ * writes here are synchronous and leave nothing to clean up. Loading is synchronous, so that no other handler can be added in between.
  */
 function loadConf(): ConfModule {
   if (loaded !== undefined) return loaded;
@@ -268,7 +268,7 @@ function writeAtomically(file: string, stored: Stored): void {
     accessPropertiesByDotNotation: false,
     clearInvalidConfig: false,
     serialize: encodeStored,
-    // The driver reads: conf would fail on a damaged file that is about to be replaced.
+    // Replaces conf's reading of the old file, which would fail on a damaged file that is about to be replaced.
     deserialize: () => ({ version: stored.version, data: stored.data }),
   });
   conf.store = { version: stored.version, data: stored.data };
@@ -288,7 +288,7 @@ async function readIfThere(file: string): Promise<Buffer | undefined> {
   try {
     return await unlessMissing(readFile(file), undefined);
   } catch (error) {
-    // Node's error contains no path when reading fails, as for a folder.
+    // Node's error has no path when reading fails after opening, as for a folder.
     if (error instanceof Error && !('path' in error)) Object.assign(error, { path: file });
     throw error;
   }
@@ -306,14 +306,14 @@ async function isThere(file: string): Promise<boolean> {
   );
 }
 
-/** `wanted`, or the first of `wanted-2`, `wanted-3` … that does not exist. One process writes here, so it stays free until it is used. */
+/** `wanted`, or the first of `wanted-2`, `wanted-3` … that does not exist. Only this process writes here, so the name is still free when it is used. */
 async function freeName(wanted: string): Promise<string> {
   let name = wanted;
   for (let attempt = 2; await isThere(name); attempt += 1) name = `${wanted}-${attempt}`;
   return name;
 }
 
-/** Renames without replacing another file: needs no space, so it works on a full disk. Returns the new name. */
+/** Renames a file without replacing another one, which works on a full disk, too. Returns the new name. */
 async function moveAside(file: string, wanted: string): Promise<string> {
   const name = await freeName(wanted);
   await renameFile(file, name);
@@ -327,10 +327,10 @@ async function copyAside(file: string, wanted: string): Promise<string> {
   return name;
 }
 
-/** Temporary files that conf leaves when the process is killed during a write. Its writes are synchronous, so a live one is never seen. */
+/** Temporary files that conf leaves when the process is killed during a write. Since its writes are synchronous, none of them is in use. */
 const LEFT_BY_CONF = /\.json\.tmp-[0-9a-f]+$/;
 
-/** A folder on the path: the segments above it, and the pieces of a long segment that is not complete yet. */
+/** A folder to visit: the path of its complete segments, and the pieces of a long segment that is not complete yet. */
 interface Visit {
   readonly folder: string;
   readonly path: DocumentPath;
@@ -397,8 +397,8 @@ function escapeText(text: string): string {
 }
 
 /**
- * One segment of a document path as file names: lower case letters, digits, `_`, `-` and `%xx` of the UTF-8 bytes, so no traversal, nothing that
- * a case-insensitive or Unicode-normalising file system would merge, and no dot, which separates a name from its suffix. A long segment becomes
+ * Encodes one segment of a document path as file names: lower case letters, digits, `_`, `-` and `%xx` of the UTF-8 bytes. So there is no traversal, no two
+ * names that a case-insensitive or Unicode-normalising file system would merge, and no dot, which separates a name from its suffix. A long segment becomes
  * folders ending in `+` and a last piece.
  */
 export function encodeSegment(segment: string): readonly string[] {

@@ -4,7 +4,7 @@ import { DamagedDocument, type DocumentPath, type Driver, decodeStored, encodeSt
 export interface MemoryDriver extends Driver {
   /** Makes the next `times` writes, deletions and erasures fail with `error`, of one document when it is given. */
   failWrites(error: Error, times?: number, path?: DocumentPath): void;
-  /** Replaces what is stored, as a disk fault or a person would; with `lastGood`, that copy too. */
+  /** Replaces the stored text, as a disk fault or a person would; with `lastGood`, that copy, too. */
   damage(path: DocumentPath, text: string, options?: { readonly lastGood?: boolean }): void;
   /** The put-aside and kept copies of a document, oldest first. */
   aside(path: DocumentPath): readonly string[];
@@ -18,11 +18,11 @@ interface Shelf {
   readonly aside: string[];
 }
 
-/** Documents in memory, as text, so that no objects are shared by accident. For tests and temporary hosts. */
+/** A driver that keeps documents in memory, as text, so that no objects are shared by accident. For tests and temporary hosts. */
 export function createMemoryDriver(): MemoryDriver {
   const shelves = new Map<string, { readonly path: DocumentPath; readonly shelf: Shelf }>();
   const failures: { readonly error: Error; left: number; readonly id: string | undefined }[] = [];
-  /** Stored in pieces: joining them each time would take longer with each. */
+  /** The added pieces of each journal, which are joined when it is read: joining them with each addition would take longer each time. */
   const journals = new Map<string, string[]>();
   let copies: readonly { readonly id: string; readonly text: string }[] = [];
   let writes = 0;
@@ -157,7 +157,7 @@ export function createMemoryDriver(): MemoryDriver {
   };
 }
 
-/** Reads the documents of another driver, and keeps every change in memory: nothing is written. Journals start empty. */
+/** A driver that reads the documents of another one, and keeps every change in memory: nothing is written. Journals start empty. */
 export function createDryRunDriver(driver: Driver): Driver {
   const changes = createMemoryDriver();
   const touched = new Set<string>();

@@ -7,7 +7,7 @@ import { createFileDriver } from './file-driver.js';
 import type { DatabaseOptions } from './postgres/database.js';
 import { createPostgresDriver } from './postgres/database.js';
 
-/** Where that driver keeps what is stored, for operators. */
+/** The place of the stored data, for operators. */
 export function placeOfData({ storage, dataDir }: Pick<HostConfig, 'storage' | 'dataDir'>): string {
   return storage === undefined ? dataDir : `the database, schema ${storage.schema}, or in ${dataDir}`;
 }
@@ -21,7 +21,7 @@ export function openDriver(
   log: Logger,
   use: DatabaseOptions['use'],
 ): Driver {
-  // The machine's time, which the disk and the database use: a local Discord's clock may be stopped.
+  // The machine's clock, as the disk and the database use: a local Discord's clock may be stopped.
   const clock = createSystemClock();
   if (storage !== undefined) return createPostgresDriver({ ...storage, use, clock, log });
   return createFileDriver({ root: join(dataDir, 'documents'), journals: dataDir, clock, log });

@@ -14,15 +14,15 @@ export interface PostgresOptions {
 
 export const SSL_MODES = ['verify', 'require', 'off'] as const;
 export const DEFAULT_POOL_SIZE = 8;
-/** Inserted into names in SQL, where parameters are not possible. */
+/** A schema's name, which is inserted into SQL, where parameters are not possible for names. */
 export const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/;
 
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 15_000;
-/** Limits transactions: when a process is suspended in one, its locks are released by undoing it. */
+/** The server rolls back a transaction that is idle for longer, so that a suspended process does not keep locks. */
 const IDLE_IN_TRANSACTION_MS = 4_000;
 
-/** Why a database operation failed; `code` is one that `diskTroubleOf` knows. */
+/** The reason why a database operation failed; `diskTroubleOf` accepts its `code`. */
 export class DatabaseError extends Error {
   readonly code: DatabaseTrouble;
   constructor(code: DatabaseTrouble, cause: unknown) {
@@ -46,7 +46,7 @@ const TROUBLES: readonly (readonly [codes: RegExp, trouble: DatabaseTrouble])[] 
 const GONE =
   /connection (?:terminated|error)|timeout (?:exceeded|expired)|query read timeout|not queryable|Connection ended/i;
 
-/** The error with a code that people are told about; unchanged when it does not come from the database. */
+/** The error as a `DatabaseError`, whose code has a text for people; unchanged when the database is not the reason. */
 export function databaseError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DatabaseError) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -55,7 +55,7 @@ export function databaseError(error: unknown): unknown {
   return GONE.test(error.message) ? new DatabaseError('DATABASE_AWAY', error) : error;
 }
 
-/** Whether statements have no time limit. */
+/** `endless`: statements have no time limit. */
 type Patience = 'some' | 'endless';
 
 /** Settings of `pg` for the pool and for the listening connection. */
@@ -86,7 +86,7 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** The part of a `pg` connection that the driver uses. With the type of `pg` itself, projects that compile against this package would need `@types/pg`. */
+/** The part of a `pg` connection that the driver uses. Not the type of `pg`, for which projects that compile against this package would need `@types/pg`. */
 export interface SingleConnection {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'end', listener: () => void): unknown;
@@ -106,7 +106,7 @@ export function createConnections(options: PostgresOptions, patience: Patience =
   const pool = () => {
     opened ??= loadPg().then(({ Pool: PoolOfPg }) => {
       const made = new PoolOfPg({ ...settingsOf(options, patience), max: options.poolSize });
-      // When an idle connection breaks, the pool replaces it; the next query shows whether the database is reachable.
+      // The pool replaces an idle connection that breaks; the next query fails if the database is unreachable.
       made.on('error', () => undefined);
       return made;
     });
@@ -130,7 +130,7 @@ export function createConnections(options: PostgresOptions, patience: Patience =
       coded(async () => {
         const client = await (await pool()).connect();
         let broken: Error | undefined;
-        // An error between two statements would end the process; the next statement fails as well.
+        // Without a listener, an error between two statements would end the process. The next statement fails as well.
         const breaks = (error: Error) => {
           broken = error;
         };
@@ -161,7 +161,7 @@ export function createConnections(options: PostgresOptions, patience: Patience =
   };
 }
 
-/** The delay grows with each attempt. */
+/** The delay before an attempt to connect, in ms, which grows with the number of attempts up to 2 s. */
 export function backoffMs(attempts: number): number {
   return Math.min(2_000, 100 * 2 ** Math.min(attempts, 5));
 }

@@ -23,22 +23,22 @@ export interface DatabaseOptions extends PostgresOptions {
   readonly log: Logger;
 }
 
-/** One schema as one process uses it: a pool of connections, and one more that listens. The first use opens it. */
+/** One schema in the use of one process: a pool of connections, and one more that listens. The first use opens it. */
 export interface Database extends Pick<Notifications, 'listen'> {
   readonly schema: string;
   /** Locks the schema, and creates or migrates the tables. @throws DatabaseError, CINNABAR_DATA_IN_USE, CINNABAR_DATA_UNUSABLE */
   open(): Promise<void>;
-  /** For reading, and for tables that are not written under a lease. @throws DatabaseError */
+  /** Runs a statement that reads, or that writes to tables that need no lease. @throws DatabaseError */
   readonly query: Connections['query'];
   readonly transaction: Connections['transaction'];
-  /** For writes under a lease; without a lease, for writes while the schema is locked. */
+  /** Makes a writer under a lease; without one, its writes require the lock of the schema. */
   writer(lease?: WriteLease, id?: string): Writer;
-  /** Documents and journals. Closing it leaves the database open for the others. */
+  /** Makes a driver of documents and journals. Closing it leaves the database open for the other drivers. */
   driver(options?: DocumentDriverOptions): Driver;
   close(): Promise<void>;
 }
 
-/** Connects at the first use. */
+/** Opens a database, which is connected at the first use. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { schema, use, clock, log } = options;
   const connections = createConnections(options);
@@ -56,7 +56,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         return;
       }
       await notifications.open();
-      // Migrating large tables takes longer than a query may.
+      // Without a time limit, since migrating large tables takes longer than a query may.
       const patient = createConnections({ ...options, poolSize: 1 }, 'endless');
       try {
         await migrate(patient, schema);
@@ -117,7 +117,7 @@ export const LEAST_SERVER = 13;
 
 /** The state of a database. */
 interface DatabaseFacts {
-  /** As the server reports it: `16.4`. */
+  /** The server's version in its own notation: `16.4`. */
   readonly server: string;
   readonly major: number;
   /** 0 when the tables do not exist yet. */
@@ -170,7 +170,7 @@ interface ChannelListener {
 
 /** The connection of this process that receives notifications, and holds the lock on the schema. */
 interface Notifications {
-  /** Resolves when it listens; later it reconnects by itself. @throws DatabaseError, CINNABAR_DATA_IN_USE */
+  /** Resolves when the connection listens. A lost connection is replaced later. @throws DatabaseError, CINNABAR_DATA_IN_USE */
   open(): Promise<void>;
   /** @throws DatabaseError while the lock is not held */
   check(): void;
@@ -179,7 +179,7 @@ interface Notifications {
   close(): Promise<void>;
 }
 
-/** A server that does not hear from this process for some 11 s releases its locks. */
+/** With these settings, the server releases the locks of a process that it cannot reach for some 11 s. */
 const KEEPALIVE = 'SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3';
 
 function createNotifications(options: {
@@ -197,7 +197,7 @@ function createNotifications(options: {
   let isClosed = false;
   let cancelRetry: () => void = () => undefined;
 
-  /** The server releases the lock when the connection ends. */
+  /** Locks the schema until the connection ends. @throws CINNABAR_DATA_IN_USE */
   const takePossession = async (on: SingleConnection) => {
     const tryLock = async (name: string) => {
       const { rows } = await on.query(`SELECT ${name}(hashtextextended($1, 0)) AS held`, [
@@ -255,7 +255,7 @@ function createNotifications(options: {
       await takePossession(fresh);
       const before = [...channels.keys()];
       for (const channel of before) await fresh.query(`LISTEN ${channel}`);
-      // Changes made before it listened were announced to others only. Nothing is read before the first time.
+      // Changes from before the connection listened were not announced to it. At the first connection nothing has been read yet.
       if (!isFirst) await Promise.all(before.flatMap(listenersOn).map(({ missed }) => missed()));
       if (broken !== undefined) throw broken;
       if (isClosed) return await fresh.end();
@@ -268,7 +268,7 @@ function createNotifications(options: {
   };
   const listenersOn = (channel: string) => [...(channels.get(channel) ?? [])];
 
-  /** On an open connection. */
+  /** Begins to listen to a channel on an open connection. */
   const begin = async (on: SingleConnection, channel: string) => {
     try {
       await on.query(`LISTEN ${channel}`);

@@ -7,8 +7,8 @@ import { decodePath } from './postgres-driver.js';
 interface Migration {
   readonly version: number;
   /**
-   * The lowest version whose code works with the tables after this step. A step that only adds keeps the previous value; one that removes something raises it,
-   * and is released one version after the code stopped using that.
+   * The lowest version whose code works with the tables after this step. A step that only adds keeps the previous value. A step that removes something raises
+   * it, and is released one version after the code has stopped using what is removed.
    */
   readonly oldestCode: number;
   readonly sql: (schema: string) => string;
@@ -275,8 +275,8 @@ export function assertUsable({ version, oldestCode }: SchemaState, schema: strin
 }
 
 /**
- * Migrates the tables; processes that start together do this one after another.
- * @param until stops at the version of an earlier program
+ * Migrates the tables, if necessary. A lock makes processes that start together do this one after another.
+ * @param until the last version to migrate to, for tests of earlier programs
  */
 export async function migrate(connections: Connections, schema: string, until = SCHEMA_VERSION): Promise<void> {
   const before = await schemaState(connections.query, schema);
@@ -284,7 +284,7 @@ export async function migrate(connections: Connections, schema: string, until = 
   if (before.version >= until) return;
   await connections.transaction(async (query) => {
     await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`cinnabar migrations ${schema}`]);
-    // A user who may not make schemas may not say IF NOT EXISTS either.
+    // Checked first: without the right to create schemas, CREATE SCHEMA IF NOT EXISTS fails for an existing one, too.
     const [found] = await query('SELECT to_regnamespace($1) IS NOT NULL AS there', [schema]);
     if (found?.there !== true) await query(`CREATE SCHEMA ${schema}`);
     await query(
@@ -307,8 +307,8 @@ const AT_ONCE = 5;
 /**
  * Sets the server of documents of channels and roles that were written without it, such as those copied from files. Until then they belong to the first host of
  * a cluster.
- * @param guildOf `null` for a channel of no server, and for one that was deleted
- * @returns how many documents it has updated
+ * @param guildOf returns `null` for a channel of no server, and for one that was deleted
+ * @returns the number of documents that had no server, including those of other scopes, which are not updated
  */
 export async function placeDocuments(
   { schema, query }: Pick<Database, 'schema' | 'query'>,

@@ -20,15 +20,15 @@ import type { Database } from './database.js';
 import type { WriteLease, Writer } from './writer.js';
 
 export interface DocumentDriverOptions {
-  /** Without it, the database accepts each write. */
+  /** The lease of all writes; without one, the database accepts each write. */
   readonly lease?: WriteLease;
-  /** The server whose documents and journals are listed; all by default. Access by path is not limited. */
+  /** The servers whose documents and journals are listed; all by default. Access by path is not limited. */
   readonly partition?: Partition;
 }
 
 /**
- * Documents and journals in tables of one schema. A row's primary key is the document's whole path, so that everything below a prefix is one range of the
- * index.
+ * A driver with documents and journals in tables of one schema. A row's primary key is the document's whole path, so that the documents below a prefix are one
+ * range of the index.
  */
 export function createDocumentDriver(
   database: Database,
@@ -40,7 +40,7 @@ export function createDocumentDriver(
   const listeners = new Set<SharedListener>();
   /** The greatest revision up to which the caches are known to be current. */
   let followed = 0n;
-  /** Its value when the connection was lost. */
+  /** The value of `followed` when the connection was lost. */
   let gapFrom: bigint | undefined;
   const changeOf = (path: string, revision: string | undefined, guild: string, writer: string): DocumentChange => {
     const isOwn = partition.owns(guild === '' ? null : namedBy(guild));
@@ -78,7 +78,7 @@ export function createDocumentDriver(
     return { stored: decodeStored(textIn(row, 'body')), revision: textIn(row, 'revision') };
   };
 
-  /** Which rows are listed. */
+  /** The condition for listed rows. */
   const own = `coalesce((guild_id >> 22) % ${partition.groups}, 0) = ${partition.group}`;
 
   /** A statement that copies a document under a label. */
@@ -217,7 +217,7 @@ export function createDocumentDriver(
       },
       async missedBelow(prefixes) {
         if (followed === 0n) return [];
-        // Revisions are assigned in order, but not committed in order.
+        // Goes back by the number of possible concurrent changes, since revisions are not committed in the order in which they are assigned.
         const since = (gapFrom ?? followed) - BigInt(MOST_AT_ONCE);
         const ranges = prefixes.map(rangeBelow);
         const rows = await query(
@@ -239,7 +239,7 @@ export function createDocumentDriver(
   };
 }
 
-/** Long operations must not be cancelled as those of a suspended process. */
+/** Switches off the time limits of a transaction, which would end a long operation like one of a suspended process. */
 const PATIENT = `SELECT set_config('idle_in_transaction_session_timeout', '0', true), set_config('statement_timeout', '0', true)`;
 const INSERTED_AT_ONCE = 200;
 
@@ -328,12 +328,12 @@ function replacement(
   return [`done AS (${sql})`, [id, body, revision, guild]];
 }
 
-/** One row for each line: a statement adds all of them or none, so a crash never leaves a partial line. */
+/** A journal with one row for each line. A statement adds all rows or none, so that a crash never leaves a partial line. */
 function journalTable(parts: {
   readonly path: string;
   /** The value of its server column. */
   readonly guild: string | null;
-  /** Whether it also contains journals that the groups of an earlier cluster have left. */
+  /** Whether it includes the journals of this path that the groups of an earlier cluster have left. */
   readonly isWhole: boolean;
   readonly schema: string;
   readonly query: Connections['query'];
@@ -367,7 +367,7 @@ function journalTable(parts: {
       size += sizeOf(lines);
     },
     async replace(lines) {
-      // The deletion does not see the new rows.
+      // In one statement, the deletion does not affect the rows that are inserted.
       await write(`gone AS (DELETE FROM ${table} USING fence WHERE ${isOwn}), ${added}`, [path, linesIn(lines), guild]);
       size = sizeOf(lines);
       isMeasured = true;
@@ -412,35 +412,35 @@ const SNOWFLAKE = /^\d{1,19}$/;
 const GREATEST = 2n ** 63n;
 /** The value that stands for no server. */
 const NOWHERE = '0';
-/** More changes than can run at the same time. */
+/** An upper limit of the number of concurrent changes. */
 const MOST_AT_ONCE = 1_000;
 
-/** `null` when only Discord knows: then the stored value is kept. */
+/** The value of a server column; `null` when only Discord could name the server: the stored value is kept then. */
 function guildIn(path: DocumentPath, stored: Stored): string | null {
   const guildId = guildOfDocument(path, stored);
   return guildId === undefined ? null : columnOf(guildId);
 }
 
-/** The meaning of a server column. */
+/** The server that a column names; `null` for none. */
 const namedBy = (column: string): string | null => (column === NOWHERE ? null : column);
 
 function columnOf(guildId: string | null): string {
   return guildId !== null && SNOWFLAKE.test(guildId) && BigInt(guildId) < GREATEST ? guildId : NOWHERE;
 }
 
-/** For a journal without a server, each group has its own. Journals with longer paths belong to one owner, whichever group opens them. */
+/** The path of a journal in the table. Each group has its own journal where the path names no server; a longer path belongs to one owner in any group. */
 function journalOf(path: DocumentPath, { group }: Partition): DocumentPath {
   if (group === 0 || path.length !== JOURNAL_LENGTH || guildOfJournal(path) !== undefined) return path;
   return [...path.slice(0, -1), `${path.at(-1)}@${group}`];
 }
 
-/** The path of a group's own journal; `undefined` for another group's. */
+/** The path with which a group opens its own journal; `undefined` for the journal of another group. */
 function openedAs(path: DocumentPath, { group, groups }: Partition): DocumentPath | undefined {
   const [name = '', suffix = '0'] = (path.at(-1) ?? '').split('@');
   return groups === 1 || Number(suffix) === group ? [...path.slice(0, -1), name] : undefined;
 }
 
-/** A journal as it is listed; `undefined` for a copy, and for one that another group opens by the same path. */
+/** A journal in the form in which it is listed; `undefined` for a copy, and for the journal of another group at the same path. */
 function entryOf(row: Row, partition: Partition): JournalEntry | undefined {
   const path = decodePath(textIn(row, 'path'));
   if (COPY.test(path.at(-1) ?? '')) return undefined;
@@ -451,7 +451,7 @@ function entryOf(row: Row, partition: Partition): JournalEntry | undefined {
   return opened === undefined ? undefined : { path: opened, bytes, isOwn: true };
 }
 
-/** The plugin, the name, and the owner. */
+/** The length of a journal's path without further owners: the plugin, the name of the group of journals, and that of the journal. */
 const JOURNAL_LENGTH = 3;
 /** The end of the last segment of a copy's path. */
 const COPY = /\.[a-z]+-[0-9a-zA-Z]+$/;
@@ -464,7 +464,7 @@ function encodeBody({ version, data }: Stored): string {
   return JSON.stringify({ version, data });
 }
 
-/** Segments joined by `/`; a slash in a segment, and the one character that PostgreSQL cannot store, are written as `%xx`. */
+/** The segments joined by `/`. A slash in a segment, and NUL, which PostgreSQL cannot store, are written as `%xx`. */
 function encodePath(path: DocumentPath): string {
   return path.map((segment) => segment.replaceAll('%', '%25').replaceAll('/', '%2F').replaceAll('\0', '%00')).join('/');
 }
