@@ -34,35 +34,35 @@ import type { Driver, SharedDocuments } from '../storage/driver.js';
 import { openDriver } from '../storage/drivers/open-driver.js';
 
 export interface TestHostOptions {
-  /** Ids of bundled plugins, plugin folders, or plugins as `definePlugin` returns them. Nothing else is started. */
+  /** Ids of bundled plugins, plugin folders, or plugins as `definePlugin` returns them. No other plugin is started. */
   readonly plugins: readonly (string | Plugin)[];
   /** Values for plugins' global settings, by plugin. */
   readonly settings?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The bot's permissions in the guild; a moderator's by default. */
+  /** The bot's permissions in the guild; those of a moderator by default. */
   readonly permissions?: PermissionSet;
   /** Data folder: pass the folder of an earlier host to start again with its data. By default a new one, removed at the end. */
   readonly dataDir?: string;
   /** A folder with YAML files of the configuration; none by default. */
   readonly configDir?: string;
-  /** Prefixes as `loadConfig` gives them; `!` by default. */
+  /** Prefixes in the form of `loadConfig`; `!` by default. */
   readonly prefixes?: Pick<HostConfig, 'prefixes' | 'ownPrefixes'>;
   /**
    * Whether warnings and errors of the plugins under test are printed on standard error, each with its line in your code. By default they are, except those of
-   * bundled plugins; tests that cause errors on purpose switch it off. `log` has all of them.
+   * bundled plugins; tests that cause errors on purpose switch this off. `log` has all entries.
    */
   readonly printErrors?: boolean;
-  /** Whether the log is also written to files, in `logs` of the data folder, for tests of what reads them. By default it is not, since most tests use `log`. */
+  /** Whether the log is also written to files, in `logs` of the data folder, for tests of code that reads them. By default it is not. */
   readonly logFiles?: boolean;
   /** `debug` by default. */
   readonly logLevel?: HostConfig['logLevel'];
-  /** As `--bot` would choose it; the data are still in `dataDir`. */
+  /** The bot's name, like that of `--bot`; the data are still in `dataDir`. */
   readonly botName?: string;
   /** Another storage driver, for instance one that fails. */
   readonly driver?: Driver;
-  /** The servers that it serves as one of the hosts of a cluster. */
+  /** The servers that the host serves as one of the hosts of a cluster. */
   readonly assignment?: Assignment;
-  /** An existing world: an earlier host's, for a restart in the same guild. */
+  /** The world of an earlier host, for a restart in the same guild. */
   readonly world?: TestWorld;
   readonly clock?: ManualClock;
   /** The values of `Random`; random by default. */
@@ -87,7 +87,7 @@ export interface TestWorld {
 /** A log entry, without secrets. */
 export interface TestLogEntry {
   readonly level: 'error' | 'warn' | 'info' | 'debug' | 'trace';
-  /** Id of the plugin that it is about, or a part of the host. */
+  /** Id of the plugin that the entry is about, or a part of the host. */
   readonly plugin: string;
   readonly message: string;
   /** The message of the deepest cause of an error that was logged with it. */
@@ -122,27 +122,27 @@ export interface TestHost extends TestWorld, AsyncDisposable {
 const pool = createDefinitionPool();
 let defaultLanguage: Language | undefined;
 
-/** The default language of hosts that are created from now on: for the hooks of a test runner. `undefined` for English. */
+/** Sets the default language of hosts that are created from now on: for the hooks of a test runner. `undefined` for English. */
 export function speakByDefault(language: Language | undefined): void {
   defaultLanguage = language;
 }
 
 let databaseOf: ((dataDir: string) => Promise<HostConfig['storage']>) | undefined;
 
-/** Which database replaces a data folder for hosts that are created from now on: for the hooks of a test runner. `undefined` for files. */
+/** Sets the database that stores the data of hosts that are created from now on: for the hooks of a test runner. `undefined` for files. */
 export function storeByDefault(database: typeof databaseOf): void {
   databaseOf = database;
 }
 
 let printsErrors = true;
 
-/** Whether hosts that are created from now on print the errors of their plugins when a test does not set it: for the hooks of a test runner. */
+/** Sets whether hosts that are created from now on print the errors of their plugins when a test does not set `printErrors`: for the hooks of a test runner. */
 export function printErrorsByDefault(printed: boolean): void {
   printsErrors = printed;
 }
 
 /**
- * Starts the real host for a test.
+ * Starts the real host for a test. Rejects when one of the plugins does not start.
  * @example
  * await using host = await createTestHost({ plugins: [myPlugin] });
  * host.alice.say(host.general, '!roll');
@@ -189,7 +189,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
       configDir: options.configDir ?? join(dataDir, 'config'),
       dataDir,
       cacheDir: join(dataDir, 'cache'),
-      // Building the bundled plugins anew for every host would take longer than most tests.
+      // Shared by the hosts of a test run, since building the bundled plugins takes longer than most tests.
       buildCacheDir: process.env.BUILD_CACHE_PATH ?? join(dataDir, 'cache'),
       logDir: join(dataDir, 'logs'),
       logLevel: options.logLevel ?? 'debug',
@@ -223,7 +223,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   };
   const close = async () => {
     await stop();
-    // The caller's objects are not changed.
+    // A world or data folder of the caller is kept.
     if (options.world === undefined) await world.discord.close();
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
@@ -261,7 +261,7 @@ export async function createTestHost(options: TestHostOptions): Promise<TestHost
   };
 }
 
-/** Not settled while the database has requests to answer, either: files answer within the same turn of the event loop. */
+/** A local Discord whose `settled` also waits for the database, which answers later than files. */
 function settlingWith({ idle }: Pick<TrackedDriver, 'idle'>, discord: LocalDiscord): LocalDiscord {
   return {
     ...discord,
@@ -285,7 +285,7 @@ async function createWorld(clock: ManualClock, permissions: PermissionSet | unde
   return { discord, application, guild, general, you, alice, bob, clock };
 }
 
-/** A driver, and a way to wait for it: a database answers later than a disk. */
+/** A driver, and a function that waits until it has no pending request. */
 interface TrackedDriver {
   readonly driver: Driver;
   /** Resolves when no request is pending; with `true` when it had to wait. */

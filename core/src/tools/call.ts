@@ -41,10 +41,10 @@ export interface Proposal {
   /** SHA-256 of the canonical arguments, hex. */
   readonly argumentsHash: string;
   readonly actor: Actor;
-  /** Where it takes effect, when that is not where the actor is. */
+  /** The place of the effect, if it is not that of the actor. */
   readonly at: Place | undefined;
   readonly origin: string;
-  /** Other members whose messages led to it. */
+  /** Other members whose messages led to the call. */
   readonly alongside: readonly Actor[];
   readonly reading: ToolCall['reading'];
   readonly session: ToolSession | undefined;
@@ -55,17 +55,17 @@ export interface Proposal {
   readonly card: CallCard;
   readonly policy: ToolPolicy | undefined;
   readonly messageId: string | undefined;
-  /** The sources of its result's text. */
+  /** Maximum length of the result's text for the caller, in characters. */
   readonly mostCharacters: number;
   readonly onProgress: ((progress: ToolProgress) => void) | undefined;
 }
 
-/** A running call in this process. The ledger has its state; this adds what exists only in memory. */
+/** A running call in this process. The ledger has its state; this object has the data that exist only in memory. */
 export interface LiveCall extends Proposal {
   readonly trail: AuditTrail;
   /** Whether its result is hidden from readers without access although no member has decided on the call. */
   keptPrivate: boolean;
-  /** Resolves with its outcome, once it is in the ledger. */
+  /** Resolves with the outcome, once it is in the ledger. */
   readonly ended: Promise<SettledOutcome>;
   /** Its row; `undefined` once it has ended. */
   row(): LedgerEntry | undefined;
@@ -74,10 +74,11 @@ export interface LiveCall extends Proposal {
   /** Compare and swap into the outcome's own state. @throws CINNABAR_STORAGE_WRITE */
   end(from: readonly CallState[], outcome: SettledOutcome, add?: RowDetails): Promise<boolean>;
   /**
-   * Ends it with `outcome` unless it runs or has ended, and resolves with its actual outcome. Never rejects: a call whose end cannot be written is abandoned.
+   * Ends the call with `outcome` unless it runs or has ended, and resolves with its actual outcome. Never rejects: a call whose end cannot be written is
+   * abandoned.
    */
   settle(outcome: SettledOutcome): Promise<SettledOutcome>;
-  /** For when nothing can be written: the row is not changed, and the next start resolves it; no further move of the call is possible. */
+  /** Ends a call when its end cannot be written: the row is not changed, and the next start resolves it. No further move of the call is possible. */
   abandon(outcome: SettledOutcome, error: unknown): Promise<SettledOutcome>;
 }
 
@@ -95,7 +96,7 @@ export function createLiveCall(proposal: Proposal, trail: AuditTrail, ledger: Ca
   const move: LiveCall['move'] = async (from, to, add) => {
     if (abandoned) return false;
     const moved = await ledger.move(id, from, to, add);
-    // Abandoned while this move waited for its turn: its end has been announced, so the move must have no effect.
+    // The call may have been abandoned while this move waited: its end has been announced, so the move must count as failed.
     return moved !== undefined && !abandoned;
   };
   const end: LiveCall['end'] = async (from, outcome, add) => {
@@ -131,7 +132,7 @@ export function createLiveCall(proposal: Proposal, trail: AuditTrail, ledger: Ca
   };
 }
 
-/** A call whose process was lost while it ran may have taken effect. */
+/** The ledger's state for an outcome: `unknown` for a call that may have taken effect, since its process was lost while it ran. */
 const stateOf = (outcome: SettledOutcome): CallState =>
   outcome.status === 'failed' && outcome.error.code === ('CINNABAR_TOOL_UNKNOWN_OUTCOME' satisfies ErrorCode)
     ? 'unknown'
@@ -174,7 +175,7 @@ export function doneOutcome(
       return (call.at === undefined ? read : [call.at, ...read]).map((source) => toolSource.parse(source));
     } catch (error) {
       warn(error);
-      // A result whose sources are not known is never shown to anyone later.
+      // Without sources, the result is never shown to anyone later.
       return undefined;
     }
   }
@@ -197,13 +198,13 @@ export function doneOutcome(
     }
   }
 
-  /** The tool has run: an error in the wording must not suggest that it did not. */
+  /** Logs an error in the tool's wording. Not an error of the call, since the tool has run. */
   function warn(error: unknown): void {
     owner.log.warn('the wording of a tool result failed', { tool: info.name, callId: call.id, error });
   }
 }
 
-/** An outcome as a caller gets it: all texts of one result together are limited to the caller's maximum. */
+/** An outcome for a caller: all texts of one result together are limited to the caller's maximum. */
 export function withinBound(outcome: SettledOutcome, most: number): SettledOutcome {
   switch (outcome.status) {
     case 'failed':
@@ -223,7 +224,7 @@ export function withinBound(outcome: SettledOutcome, most: number): SettledOutco
 function boundedContent(content: readonly ToolContent[], most: number): readonly ToolContent[] {
   let left = most;
   const bounded = (text: string) => {
-    // The rest of a text that was already cut can be cut as well as its end.
+    // A text is left out when less space is left than the note that it was cut takes.
     const kept = left >= Math.min(text.length, LEAST_SHOWN) ? boundedText(text, left) : '';
     left -= text.length;
     return kept;
@@ -238,7 +239,7 @@ function boundedContent(content: readonly ToolContent[], most: number): readonly
   });
 }
 
-/** Space for the note that a text was cut. */
+/** The least space for a part of a text, with the note that it was cut. */
 const LEAST_SHOWN = 200;
 
 function asText(output: unknown): string {
@@ -280,12 +281,12 @@ export function denied(callId: string, tool: string, reasons: string): Refused {
   return { status: 'denied', callId, reason: sentenceOf(error) ?? error.message };
 }
 
-/** The reason why it was not done, for the ledger and the audit. */
+/** The reason why a call was not done, for the ledger and the audit. */
 function reasonOf(outcome: Refused): string {
   return outcome.status === 'failed' ? outcome.error.message : outcome.reason;
 }
 
-/** The outcome of a call of an earlier process, from its row: only the stored part of its output's text. */
+/** The outcome of a call of an earlier process, from its row, with the stored part of its output's text. */
 export function outcomeOf({ id, tool, state, reason = '', text = '', sources, audience }: LedgerEntry): SettledOutcome {
   switch (state) {
     case 'done':
@@ -301,12 +302,12 @@ export function outcomeOf({ id, tool, state, reason = '', text = '', sources, au
       return failedWith(id, { code: 'CINNABAR_TOOL_FAILED', message: reason });
     case 'denied':
     case 'expired':
-      // Written at a start, without a reader; any other reason is in its reader's language already.
+      // A start writes its reason in English, without a reader; other reasons are in their reader's language already.
       return { status: state, callId: id, reason: translated(reason) };
     case 'unknown':
       return failed(id, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool });
     default:
-      // It runs, but not in this process's memory: another process has it.
+      // A call that has not ended, and that is not in this process's memory, belongs to another process.
       return failed(id, 'CINNABAR_TOOL_STATE', { call: id, state });
   }
 }
@@ -321,15 +322,15 @@ type ReadArguments =
 const NO_ARGUMENTS: Arguments = {};
 
 /**
- * Reads what a model gave: an object, or a string that is one in JSON. The result is frozen and hashed: the tool gets exactly this. Schemas of external servers
- * are checked in a worker, since they may take long.
+ * Parses a model's arguments: an object, or a string that contains one as JSON. The result is frozen and hashed: the tool gets exactly this. Schemas of
+ * external servers are checked in a worker, since they may take long.
  */
 export async function readArguments(schema: ToolInput, given: unknown): Promise<ReadArguments> {
   const plain = asPlainObject(given);
   if (plain === undefined) return { ok: false, detail: t('they must be one JSON object') };
   const parsed = await schema.safeParseAsync(plain);
   if (!parsed.success) return { ok: false, detail: describeIssues(parsed.error) };
-  // A copy: a default in a schema may be a shared object.
+  // Copied before it is frozen, since a default in a schema may be a shared object.
   const input = deepFreeze(structuredClone(parsed.data));
   return { ok: true, input, hash: hashOf(input) };
 }
@@ -341,7 +342,7 @@ function hashOf(input: Arguments): string {
     .digest('hex');
 }
 
-/** Only JSON is accepted, so that no getter, prototype or `toJSON` of a caller's object reaches a tool. */
+/** The arguments after a round trip through JSON, so that no getter, prototype or `toJSON` of a caller's object reaches a tool. */
 function asPlainObject(given: unknown): Arguments | undefined {
   if (given === undefined || given === null || given === '') return NO_ARGUMENTS;
   try {

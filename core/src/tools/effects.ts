@@ -17,29 +17,29 @@ import type { Gate } from './invoke.js';
 import { renderCard } from './presentation.js';
 import type { RegisteredTool, ToolDependencies, ToolRegistry } from './tools.js';
 
-/** A call before it is in the ledger, in plain data: another process may be asked about it. */
+/** A call before it is in the ledger, in plain data that can be sent to another process. */
 export interface AskedCall {
   readonly id: string;
   readonly tool: Pick<ToolInfo, 'name' | 'plugin' | 'risk'>;
   readonly input: Arguments;
   readonly argumentsHash: string;
   readonly actor: Actor;
-  /** Where it takes effect, when that is not where the actor is. */
+  /** The place of the effect, if it is not that of the actor. */
   readonly at: Place | undefined;
-  /** All who have to be allowed to make it. */
+  /** All actors who must be allowed to make the call. */
   readonly people: readonly Actor[];
 }
 
 /** A call that is about to run. */
 export interface DueCall extends AskedCall {
   readonly isDecided: boolean;
-  /** The guild whose process runs it; `null`: the one for what is in no guild. */
+  /** The guild whose process runs the call; `null`: the process of data without a guild. */
   readonly runsIn: string | null;
   readonly key: string;
   readonly mostCharacters: number;
 }
 
-/** The facts about a call from its place, and the facts for the audit. */
+/** The facts about a call that the audit records. */
 interface Facts {
   readonly facts: { readonly access?: readonly DecisionReason[]; readonly policy?: ToolPolicy | undefined };
 }
@@ -52,15 +52,15 @@ export interface RunOptions {
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
 }
 
-/** The part of a call that needs the caches of the guild in which it takes effect. The caller of a call has its ledger entry and its confirmation. */
+/** The part of a call that needs the caches of the guild in which it takes effect. The process of the caller keeps its ledger entry and its confirmation. */
 export interface Effects {
-  /** Where it takes effect; `undefined`: where it is asked for. @throws CINNABAR_TOOL_FAILED when the tool does not say, and whatever the tool throws */
+  /** The place of the effect; `undefined`: that of the request. @throws CINNABAR_TOOL_FAILED when the tool returns no place; the tool's own errors */
   place(call: Pick<AskedCall, 'tool' | 'input' | 'actor'>): Promise<Place | undefined>;
-  /** Whether it may be proposed, and how it is shown. */
+  /** Whether a call may be proposed, and its card. */
   consider(call: AskedCall): Promise<Considered>;
-  /** Whether it may still run, by data that are not from a cache. */
+  /** Whether a call may still run, by data that are not from a cache. */
   recheck(call: DueCall): Promise<Verdict>;
-  /** Runs it. Never rejects. */
+  /** Runs a call. Never rejects. */
   run(call: DueCall, options: RunOptions): Promise<{ readonly outcome: SettledOutcome; readonly ranMs?: number }>;
 }
 
@@ -74,7 +74,7 @@ export function createEffects(
   registry: Pick<ToolRegistry, 'get'>,
   gate: Gate,
 ): Effects {
-  /** The tool that was asked for; or why it is not that one any more. */
+  /** The requested tool; or the outcome when it is stopped, or is not the same tool any more. */
   const find = async (call: AskedCall): Promise<RegisteredTool | SettledOutcome> => {
     const tool = registry.get(call.tool.name);
     if (tool === undefined) return failure(call, stopped());
@@ -105,7 +105,7 @@ export function createEffects(
       const { id, input, actor, at } = call;
       const tool = await find(call);
       if ('status' in tool) return { facts: {}, refusal: tool };
-      // Whether the place is within reach comes first: an actor outside must not learn its rules.
+      // Comes before the place's own checks, since an actor who cannot reach the place must not learn its rules.
       const people = await verdictOnPeople(call, tool, 'cached');
       if (people.refusal !== undefined) return people;
       const { policy, refusal } = await gate.place(id, tool, actor, at);
@@ -122,7 +122,7 @@ export function createEffects(
       const { id, tool: asked, input, actor, at, isDecided } = call;
       const tool = await find(call);
       if ('status' in tool) return { facts: {}, refusal: tool };
-      // The decision was made for that place.
+      // The tool must still name the place for which the decision was made.
       if (!isSamePlace(await targetOf(tool, input, actor), at)) return { facts: {}, refusal: failure(call, changed()) };
       const { policy, ...place } = await gate.place(id, tool, actor, at);
       if (place.refusal !== undefined) return { facts: { policy }, refusal: place.refusal };
@@ -161,7 +161,7 @@ export function createEffects(
 const failure = ({ id, tool }: AskedCall, detail: string): SettledOutcome =>
   failed(id, 'CINNABAR_TOOL_FAILED', { tool: tool.name, detail });
 
-/** Whether a reloaded tool, or that of another process, is still the one that was requested and decided on. */
+/** Whether a reloaded tool, or that of another process, is the one that was requested and decided on. */
 async function isSameTool({ info, definition }: RegisteredTool, call: AskedCall): Promise<boolean> {
   if (info.plugin !== call.tool.plugin || info.risk !== call.tool.risk) return false;
   const read = await readArguments(definition.input, call.input);
@@ -174,7 +174,7 @@ async function targetOf(
   actor: Actor,
 ): Promise<Place | undefined> {
   if (definition.place === undefined) return whereAsked(definition, actor);
-  // A plugin may be in JavaScript: a missing place must not be mistaken for the place of the request.
+  // Checked at run time, since a plugin may be in JavaScript: a missing place must not count as the place of the request.
   const place: Partial<Place> | undefined = await definition.place(input);
   if (place?.guildId !== undefined) return { ...place, guildId: place.guildId };
   throw new CinnabarError('CINNABAR_TOOL_FAILED', {
@@ -184,8 +184,9 @@ async function targetOf(
 }
 
 /**
- * Where a call of a tool without `place` takes effect. An agent is granted single channels, and the channel that shows its requests need not be one of them:
- * then it may change nothing there. A tool that only reads checks itself what the actor may see.
+ * The place of a call of a tool without `place`; `undefined`: that of the request, without a check of the grant. For an agent it is checked unless the tool
+ * only reads, because the channel that shows an agent's requests may not be one of its granted channels. A tool that reads checks itself what the actor may
+ * see.
  */
 export function whereAsked({ risk }: ToolDefinition, { identity, guildId, channelId }: Actor): Place | undefined {
   return identity === undefined || risk === 'read' ? undefined : { guildId, channelId };

@@ -20,13 +20,13 @@ import type { ToolDependencies } from './tools.js';
 
 type Next = () => Promise<SettledOutcome>;
 
-/** Runs a call through the interceptors that are enabled in the place of the request or of the effect, and finally through `execute`. */
+/** Makes a function that runs a call through the interceptors enabled in the place of the request or of the effect, and finally through `execute`. */
 export function createChain(
   { enabledIn, boundary, log }: Pick<ToolDependencies, 'enabledIn' | 'boundary' | 'log'>,
   interceptors: InterceptorRegistry,
   execute: (call: LiveCall) => Promise<SettledOutcome>,
 ) {
-  /** @param onDeferred called with the note of an interceptor that waits, as soon as it does, at any depth */
+  /** @param onDeferred called with the note of an interceptor, at any depth, as soon as it waits */
   return function pass(call: LiveCall, onDeferred: (note: string) => void): Promise<SettledOutcome> {
     const { actor, at = actor } = call;
     const around = interceptors
@@ -64,7 +64,7 @@ export function createChain(
   };
 }
 
-/** However often it is called, the inner steps happen once, and not while a decision is pending. */
+/** Makes a `next` that runs the inner steps once, however often it is called, and not while a decision is pending. */
 function onceDecided(call: LiveCall, go: Next): Next {
   let begun: Promise<SettledOutcome> | undefined;
   return () => {
@@ -88,7 +88,7 @@ interface RegisteredInterceptor {
   readonly interceptor: Interceptor;
   /** Calls that wait for this interceptor, or that it has approved and that have not ended. */
   readonly held: Set<LiveCall>;
-  /** Whether it was removed, or its plugin is stopping: it lets no call through any more. */
+  /** Whether the interceptor was removed, or its plugin is stopping: no call passes it any more. */
   gone(): boolean;
 }
 
@@ -112,8 +112,7 @@ export function createInterceptors(onGone: (gone: RegisteredInterceptor) => Prom
       registered.add(entry);
       return dispose;
     },
-    // The sort is stable: of several with equal order, the first one added is outermost.
-    /** Outermost first. */
+    /** The interceptors, outermost first. The sort is stable: of several with equal `order`, the first one added is outermost. */
     all: (): readonly RegisteredInterceptor[] =>
       [...registered].sort((a, b) => a.interceptor.order - b.interceptor.order),
   };
@@ -125,7 +124,7 @@ export async function expireHeld({ interceptor }: RegisteredInterceptor, calls: 
   await Promise.all([...calls].map((call) => call.settle({ status: 'expired', callId: call.id, reason })));
 }
 
-/** A call as an interceptor sees it. Every step is a compare and swap in the ledger, written before it resolves. */
+/** The view of a call for an interceptor. Every step is a compare and swap in the ledger, and resolves when it is written. */
 function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
   const { id, trail } = call;
   return {
@@ -150,7 +149,7 @@ function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
       trail.note({ heldBy: by.interceptor.name });
       by.held.add(call);
       void call.ended.then(() => by.held.delete(call));
-      // The interceptor was removed during this write: calls that it holds by now were not released then.
+      // When the interceptor was removed during this write, `held` did not contain the call yet, so it is ended here.
       if (by.gone()) await expireHeld(by, [call]);
     },
     keepPrivate() {
@@ -171,8 +170,8 @@ function viewFor(by: RegisteredInterceptor, call: LiveCall): ToolCall {
 }
 
 /**
- * Checks an interceptor's result against the ledger, which decides: an outcome may be worded differently, but a call that did not run cannot be presented as
- * done, nor the reverse.
+ * Checks an interceptor's result against the ledger, which decides: an interceptor may change the words of an outcome, but cannot present a call that did not
+ * run as done, nor the reverse.
  */
 async function reconcile(
   call: LiveCall,
@@ -184,7 +183,7 @@ async function reconcile(
   if (state === undefined || state === 'executing') {
     const truth = await call.ended;
     if (truth.status !== outcome.status) return truth;
-    // A different wording has the same sources and the same audience.
+    // The interceptor's words have the sources and the audience of the actual outcome.
     const { sources, audience } = truth.status === 'done' ? truth : {};
     return {
       ...outcome,
@@ -242,7 +241,7 @@ export function createExecution(
       call.trail.note(facts);
       if (refusal !== undefined) return await call.settle(refusal);
       if (call.signal.aborted) return await call.settle(failure(call, cancelled()));
-      // Written before it runs: a crash from here on leaves `executing`, which never counts as "not run".
+      // Written before the tool runs: a crash from here on leaves `executing`, which never counts as "not run".
       const claimed = await call.move(['proposed', 'approved'], 'executing');
       if (claimed) return await record(call, await addressed(call, await run(call, due)));
       const state = call.row()?.state;
@@ -252,7 +251,7 @@ export function createExecution(
     }
   }
 
-  /** The approver needs the same right as the requester, as a member, also when an agent requested the call. */
+  /** The call for `Effects`. Its people include the approver, who as a member needs the same right as the requester, also when an agent requested the call. */
   function dueCall(call: LiveCall): DueCall {
     const { id, tool, input, argumentsHash, actor, at, alongside, key, mostCharacters } = call;
     const { userId, guildId, channelId } = actor;
@@ -271,7 +270,9 @@ export function createExecution(
     return outcome;
   }
 
-  /** The audience of a result: what was read may be more private than the place of the request, or than others who are answered in the same turn. */
+  /**
+   * Sets the audience of a result, since its sources may be more private than the place of the request. Refuses it when others in the turn may not read them.
+   */
   async function addressed(call: LiveCall, outcome: SettledOutcome): Promise<SettledOutcome> {
     if (outcome.status !== 'done' || !readsOthers(call, outcome)) return outcome;
     const { sources } = outcome;
@@ -282,8 +283,8 @@ export function createExecution(
       return failure(call, notForAll());
     const { decidedBy, share } = call.row() ?? {};
     // Without a decision, results are shown as the guild has chosen, unless an interceptor restricts them to the requester.
-    const isTold = decidedBy === undefined && !call.keptPrivate;
-    if (isTold || share === 'here' || provenance.mayTell(sources, call.actor)) return outcome;
+    const isOpen = decidedBy === undefined && !call.keptPrivate;
+    if (isOpen || share === 'here' || provenance.mayTell(sources, call.actor)) return outcome;
     return { ...outcome, audience: 'requester' };
   }
 

@@ -31,7 +31,7 @@ import { type CallLedger, createIdempotency, idempotencyKeyOf } from './ledger.j
 import { type AuditTrail, createAuditor, shownArguments, shownInput } from './presentation.js';
 import type { RegisteredTool, ToolDependencies, ToolRegistry } from './tools.js';
 
-/** From a request to its outcome. Never throws: every failure is an outcome, with one audit record. */
+/** Makes `invoke`, from a request to its outcome. Never rejects: every failure is an outcome, with one audit record. */
 export function createInvoke(
   { access, provenance, random, redact, log, audit, clock }: ToolDependencies,
   registry: ToolRegistry,
@@ -88,7 +88,7 @@ export function createInvoke(
     const key = idempotencyKeyOf(request);
     await ledger.open({
       ...{ id, tool: name, plugin: tool.info.plugin, origin, argumentsHash, actor },
-      // The arguments to run are in memory and known by their hash; the stored ones are for people.
+      // The stored arguments are for people: the tool gets those in memory, which the hash identifies.
       input: shownArguments(input, redact),
       ...(key === undefined ? {} : { key }),
       ...(messageId === undefined ? {} : { messageId }),
@@ -125,7 +125,7 @@ export function createInvoke(
     return { at, actor };
   }
 
-  /** The audit fields that are known before it has run. */
+  /** The privacy of what a call will read, as far as it is known before the tool runs. */
   function readingOf({ info, definition }: RegisteredTool, actor: Actor, at: Place | undefined): ToolCall['reading'] {
     if (info.risk !== 'read') return 'nothing';
     if (actor.guildId === null) return 'open';
@@ -139,12 +139,12 @@ export function createInvoke(
 
 const mostOf = ({ mostCharacters = RESULT_CHARACTERS }: ToolRequest) => Math.max(200, mostCharacters);
 
-/** For all plugins but its own, an internal tool does not exist. */
+/** Whether a tool does not exist for the requesting plugin, because it is internal to another one. */
 const isHidden = ({ definition, owner }: RegisteredTool, origin: string) =>
   definition.internal === true && owner.id !== origin;
 
 interface Answer {
-  /** `undefined`: nothing prevents it. */
+  /** Why the call is refused; `undefined` when it is not. */
   readonly refusal?: SettledOutcome;
 }
 interface PlaceAnswer extends Answer {
@@ -157,7 +157,7 @@ interface PersonAnswer extends Answer {
 /** The checks of a call before it is proposed; all of them run again directly before it executes. */
 export function createGate(
   { access, states, enabledIn, guardsDown }: Pick<ToolDependencies, 'access' | 'states' | 'enabledIn' | 'guardsDown'>,
-  /** Whether anything in a guild can ask for a confirmation. */
+  /** Whether any interceptor in a guild can request a confirmation. */
   asks: (guildId: string | null) => boolean,
 ) {
   const guildPolicy = async (guildId: string | null, tool: string) => {
@@ -186,11 +186,11 @@ export function createGate(
     return isOffered(tool, actor);
   };
 
-  /** Whether its plugin says that it is useful to offer it there. */
+  /** Whether the plugin's own check considers a tool useful there. */
   const isOffered = async ({ definition }: RegisteredTool, actor: Actor): Promise<boolean> =>
     actor.identity !== undefined || (await definition.offered?.(actor)) !== false;
 
-  /** Without its arguments: the place and the needed permissions of a tool with a `place` depend on them. */
+  /** The decision before the arguments are known, on which the place and the needed permissions of a tool with `place` depend: these are left out. */
   const decideWithoutArguments = (tool: RegisteredTool, actor: Actor): Promise<Decision> => {
     const { definition } = tool;
     if (definition.place === undefined) return access.decide(actor, requestOf(tool, whereAsked(definition, actor)));
@@ -233,7 +233,7 @@ export function createGate(
       if (decision.allowed) return { reasons };
       return { reasons, refusal: denied(callId, tool.info.name, refusalReasons(decision)) };
     },
-    /** Whether the tool is to be offered to a model that acts for this person. */
+    /** Whether a tool is offered to a model that acts for this person. */
     offers: async (tool: RegisteredTool, actor: Actor): Promise<boolean> =>
       (await isOn(tool, actor)) && (await decideWithoutArguments(tool, actor)).allowed,
     /** The checks `place`, `person` and `offers`, in words. */

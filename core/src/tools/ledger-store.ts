@@ -45,15 +45,17 @@ const rowSchema: z.ZodType<LedgerEntry> = z.object({
   audience: z.literal('requester').exactOptional(),
 });
 
-/** The rest of a deleted call, kept as long as its row would be: its key must not be accepted for a new call. */
+/** The remaining data of a deleted call, kept as long as its row would be, so that its key is not accepted for a new call. */
 const forgottenSchema = z.strictObject({ keyName: z.string(), updatedAt: z.number() });
 type Forgotten = z.output<typeof forgottenSchema>;
 const documentSchema = z.union([rowSchema, forgottenSchema]);
 
 /**
- * One document for each call, below `open` until it is archived: only this document says how the call stands, including its end. Documents below `ended` are
- * copies, so that a start reads only the calls that it has to resolve. An archived document is changed by way of `replacing`: its copies have to be erased
- * before it is rewritten, and a process that ends in between must not lose it.
+ * Stores one document for each call, below `open` until it is archived: until then only this document determines the state of the call. Archived calls are
+ * below
+ * `ended`, so that a start reads only the calls that it has to resolve. Before an archived document is rewritten, its copies have to be erased. It is written
+ * below
+ * `replacing` first, so that a process that ends in between does not lose it.
  */
 export function createLedgerStore(driver: Driver, log: Logger, subjects: SubjectIndex) {
   const read = async (path: DocumentPath, again = true): Promise<LedgerEntry | Forgotten | undefined> => {
@@ -79,7 +81,7 @@ export function createLedgerStore(driver: Driver, log: Logger, subjects: Subject
   const get = async (callId: string): Promise<LedgerEntry | undefined> => {
     const open = await readRow([...OPEN, callId]);
     const ended = (await readRow([...ENDED, callId])) ?? (await readRow([...REPLACING, callId]));
-    // Both exist when a process died while archiving. Earlier versions could also leave an end that had not happened.
+    // Both exist when a process died while archiving. The newer one counts, since earlier versions could archive an end that was not reached.
     if (open === undefined || ended === undefined) return open ?? ended;
     return open.updatedAt > ended.updatedAt ? open : ended;
   };
@@ -105,15 +107,15 @@ export function createLedgerStore(driver: Driver, log: Logger, subjects: Subject
   });
 
   return {
-    /** The calls that were not archived: those that had not ended, and the last ones that an earlier process ended. */
+    /** The calls that are not archived: those that have not ended, and the last ones that an earlier process has ended. */
     async unarchived(): Promise<readonly LedgerEntry[]> {
       const rows = await Promise.all((await idsBelow(OPEN)).map(get));
       return rows.filter((row) => row !== undefined);
     },
-    /** One write: after a crash at any time, the call is in the previous state or in this one. */
+    /** Saves a state with one write: after a crash at any time, the call is in the previous state or in this one. */
     async save(entry: LedgerEntry): Promise<void> {
       await driver.write([...OPEN, entry.id], { version: VERSION, data: entry });
-      // Written after its row, and before it can run: a key without a row belongs to a call whose row was lost.
+      // The key is written after the row, and before the call can run. So a key without a row belongs to a call whose row was lost.
       if (entry.state === 'proposed' && entry.key !== undefined) await keys.write(keyNameOf(entry.key), entry.id);
     },
     /** Moves an ended call to the archive. Changes none of its data, and may be repeated. */
@@ -138,7 +140,7 @@ export function createLedgerStore(driver: Driver, log: Logger, subjects: Subject
     },
     /** When an archived call has ended, also for an erased one; ms since the epoch. */
     endedAt: async (callId: string): Promise<number | undefined> => (await read([...ENDED, callId]))?.updatedAt,
-    /** The id of the latest call with that key. Its row may be lost or forgotten; without an id there has been none. */
+    /** The id of the latest call with that key, whose row may be lost or forgotten; `undefined` when there was no such call. */
     byKey: (key: string): Promise<string | undefined> => keys.find(keyNameOf(key)),
     /** Removes an archived call, and its key. */
     async remove(callId: string): Promise<void> {
@@ -183,17 +185,17 @@ function keyNameIn(found: LedgerEntry | Forgotten | undefined): string | undefin
 const KEY_VERSION = 1;
 const KEYS: DocumentPath = ['@host', 'ledger', 'keys'];
 const keySchema = z.object({ callId: z.string() });
-/** A placeholder for a call of which nothing else is known. */
+/** The id of a call of which only the key is known. */
 const NO_LONGER_KNOWN = '?';
 
-/** A key is free text that may be long or contain personal data: only its SHA-256 is stored beside rows. */
+/** The SHA-256 of a key. Outside of rows only this is stored, since a key is free text that may be long or contain personal data. */
 const keyNameOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-/** Which call each key belongs to, one document each. A key is stored here only after its call has a row. */
+/** Stores the call of each key, in one document for each key. A key is stored here only after its call has a row. */
 function createKeyStore(
   driver: Driver,
   log: Logger,
-  /** The id of the latest call whose row has the key: slow, used when the key's own document cannot be read. */
+  /** Finds the id of the latest call whose row has the key. Slow: used when the key's own document cannot be read. */
   search: (keyName: string) => Promise<string | undefined>,
 ) {
   const write = (keyName: string, callId: string) =>
@@ -206,7 +208,7 @@ function createKeyStore(
       return stored === undefined ? undefined : keySchema.parse(stored.data).callId;
     } catch (error) {
       if (!(error instanceof DamagedDocument || error instanceof z.ZodError)) throw error;
-      // There was a call: accepting the key for a new one would repeat it.
+      // The key stays reserved in any case: accepting it for a new call would repeat the earlier one.
       const callId = (await search(keyName)) ?? NO_LONGER_KNOWN;
       const place = await driver.setAside(path);
       await write(keyName, callId);
@@ -230,7 +232,7 @@ function createKeyStore(
   };
 }
 
-/** How long, and how many, ended calls are kept. */
+/** The time for which ended calls are kept, and their maximum number. */
 export interface KeptCalls {
   readonly days: number;
   readonly calls: number;
@@ -238,10 +240,10 @@ export interface KeptCalls {
 
 export const KEPT_CALLS: KeptCalls = { days: 30, calls: 10_000 };
 export const DAY_MS = 24 * 60 * 60 * 1000;
-/** Pruning lists a folder, so it is not done for each call. */
+/** The number of archived calls between two prunings, each of which lists a folder. */
 const PRUNE_EVERY = 100;
 const READ_AT_ONCE = 100;
-/** The calls that were looked up last: the audit of a server requests the same ones each time. */
+/** The number of cached calls: the audit of a server reads the same ones each time. */
 const MOST_CACHED = 1_000;
 
 /** The archived calls: looked up newest first, and pruned. */
@@ -256,7 +258,7 @@ export function createHistory(
 ) {
   let sincePruned = 0;
   const cached = new LRUCache<string, LedgerEntry>({ max: MOST_CACHED });
-  /** Calls that were rewritten: a value that was read before must not be cached afterwards. */
+  /** Counts rewritings: a value that was read before one must not be cached after it. */
   let rewritings = 0;
   const dropCached = () => {
     rewritings += 1;
@@ -292,7 +294,7 @@ export function createHistory(
         log.warn('old calls could not be removed from the ledger', { error });
       }
     },
-    /** @param others calls that are not archived yet */
+    /** The latest calls that match a filter, the newest first. @param others calls that are not archived yet */
     async recent(
       others: readonly LedgerEntry[],
       filter: Parameters<Ledger['recent']>[0],
@@ -324,7 +326,7 @@ export function createHistory(
     },
   };
 
-  /** @param oldestFirst their ids */
+  /** Reads calls, the newest first, in batches. @param oldestFirst their ids */
   async function* newestOf(oldestFirst: readonly string[]): AsyncGenerator<LedgerEntry> {
     const ids = oldestFirst.toReversed();
     for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
@@ -343,7 +345,7 @@ export function createHistory(
   }
 }
 
-/** The fact that the call was made is kept. */
+/** The row of a call without its text and sources; that the call was made is kept. */
 function withoutWords({ sources: _sources, ...entry }: LedgerEntry): LedgerEntry {
   return { ...entry, text: FORGOTTEN };
 }

@@ -30,7 +30,8 @@ export interface CallLedger extends Ledger {
   open(row: FirstRow): Promise<LedgerEntry>;
   /**
    * Compare and swap: moves the call to `to` when it is in one of the states `from`; one move of a call at a time.
-   * `undefined` when it is not (any more). @throws CINNABAR_STORAGE_WRITE, and nothing has moved
+   * @returns `undefined` when it is in none of these states
+   * @throws CINNABAR_STORAGE_WRITE: the call has not moved then
    */
   move(callId: string, from: readonly CallState[], to: CallState, add?: RowDetails): Promise<LedgerEntry | undefined>;
   /** The call with that key, until 30 days after its end; without its row when that was damaged or forgotten. */
@@ -42,8 +43,8 @@ export interface CallLedger extends Ledger {
   /** Archives an ended call, after its end was announced. Never rejects: failures are repeated with the next call. */
   archive(callId: string): Promise<void>;
   /**
-   * At start: ends calls that an earlier process left open. Returns these, and those that it ended but did not archive: the ends of both may not have been
-   * announced.
+   * Called at the start: ends calls that an earlier process has left open. Returns these, and those that it has ended but not archived: the ends of both may
+   * not have been announced.
    */
   recover(): Promise<readonly LedgerEntry[]>;
   /** Removes calls that are too old, once a day, since there may be no new ones. @returns a function that stops this */
@@ -60,7 +61,7 @@ export function createLedger({
   /** Calls that have ended and are not archived yet; and those of them that can be archived. */
   const ended = new Map<string, LedgerEntry>();
   const due = new Set<string>();
-  /** One at a time: a copy must not be written again after it was erased. */
+  /** One task at a time, so that no archived document is written after it was erased. */
   const archiving = new PQueue({ concurrency: 1 });
   const history = createHistory(store, clock, log, kept);
 
@@ -81,7 +82,7 @@ export function createLedger({
   };
 
   const get: Ledger['get'] = async (callId) => {
-    // Waits for a move that has begun: its state counts already.
+    // Waits for a pending move, whose state the caller must see.
     await open.get(callId)?.moves.onIdle();
     return open.get(callId)?.entry ?? ended.get(callId) ?? (await store.get(callId));
   };
@@ -126,7 +127,7 @@ export function createLedger({
       },
     },
     async archive(callId) {
-      // Refused before it had a row, or archived already when its member deleted their data.
+      // The call was refused before it had a row, or was archived when its member deleted their data.
       if (!ended.has(callId)) return;
       due.add(callId);
       try {
@@ -162,7 +163,7 @@ export function createLedger({
   };
 }
 
-/** The last written state was reached; later ones are not assumed. */
+/** The row of a call after a restart. The last written state was reached; no later one is assumed. */
 function resolveAfterRestart(entry: LedgerEntry, updatedAt: number): LedgerEntry {
   if (isFinal(entry.state)) return entry;
   const state = afterRestart(entry.state);
@@ -203,7 +204,9 @@ export function afterRestart(state: CallState): CallState {
 export const idempotencyKeyOf = ({ key, attempt = 1 }: ToolRequest): string | undefined =>
   key === undefined ? undefined : `${key}#${attempt}`;
 
-/** Makes a call with a key once. A repeated request gets the outcome of the first one: from memory while it runs, from the ledger afterwards. */
+/**
+ * Makes a function that makes a call with a key once. A repeated request gets the outcome of the first: from memory while it runs, from the ledger afterwards.
+ */
 export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: Pick<ToolRegistry, 'get'>) {
   const inFlight = new Map<string, { readonly request: ToolRequest; readonly outcome: Promise<Outcome> }>();
 
@@ -228,12 +231,12 @@ export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: P
     const known = await ledger.byKey(key);
     if (known === undefined) return (request.attempt ?? 1) > 1 ? refusalOfAttempt(request) : undefined;
     const { callId, row } = known;
-    // Its outcome is damaged or forgotten, which does not allow making it again.
+    // The outcome is damaged or deleted. The call must not be made again, since it may have taken effect.
     if (row === undefined) return failed(callId, 'CINNABAR_TOOL_UNKNOWN_OUTCOME', { tool: request.name });
     return (await fits(row, request)) ? outcomeOf(row) : belongsToAnother(request);
   };
 
-  /** A further attempt is allowed only when the previous one cannot have had an effect, or a repeated effect is acceptable. */
+  /** Refuses a further attempt, unless the previous one cannot have had an effect, or the tool is idempotent. */
   async function refusalOfAttempt(request: ToolRequest): Promise<SettledOutcome | undefined> {
     const before = await ledger.byKey(idempotencyKeyOf({ ...request, attempt: (request.attempt ?? 1) - 1 }) ?? '');
     if (before === undefined) return refused(request, t('there is no attempt before this one'));
@@ -245,7 +248,7 @@ export function createIdempotency(ledger: Pick<CallLedger, 'byKey'>, registry: P
     return notRun || repeatable ? undefined : refused(request, t('the attempt before this one is {state}', { state }));
   }
 
-  /** The key is removed from memory before the outcome is announced: a request after the announcement is answered from the ledger. */
+  /** Makes the call, or finds its earlier outcome, and removes the key from memory at the end: a later request is answered from the ledger. */
   const answer = async (key: string, request: ToolRequest, invoke: () => Promise<Outcome>): Promise<Outcome> => {
     const over = () => inFlight.delete(key);
     try {

@@ -16,8 +16,8 @@ import type { Arguments } from './call.js';
 import type { ToolDependencies } from './tools.js';
 
 /**
- * How a call is shown, in the tool's own words when it has them. These never hide an argument: an argument counts as mentioned only when the sentence contains
- * its value.
+ * Renders a call for its card, in the tool's own words if it has any. These cannot hide an argument: an argument counts as mentioned only when the sentence
+ * contains its value.
  */
 export async function renderCard(
   { name, plugin, inputSchema }: ToolInfo,
@@ -65,7 +65,7 @@ function inDeclaredOrder({ properties }: ToolInfo['inputSchema'], input: Argumen
   return [...new Set([...declared, ...Object.keys(input)])].filter((name) => Object.hasOwn(input, name));
 }
 
-/** A tool's own wording that throws is left out: the card must be shown, with every argument in it. */
+/** Calls a tool's own wording, and leaves it out when it throws: the card must be shown, with every argument in it. */
 async function attempt<T>(render: () => T | Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await render();
@@ -100,7 +100,7 @@ export type AuditEntry = AuditFacts & {
   readonly outcome: SettledOutcome['status'];
   /** The error's code. */
   readonly code?: string;
-  /** The reason why it was not done. */
+  /** The reason why the call was not done. */
   readonly reason?: string;
   readonly startedAt: number;
   /** From the request to the outcome, including the wait for a decision. */
@@ -112,8 +112,9 @@ type AuditFacts = {
   /** Absent when there is no such tool. */
   readonly plugin?: string;
   readonly argumentsHash?: string;
-  /** The place of the effect, when it was decided separately; and the user for whom an agent acts there. */
+  /** The place of the effect, if it is not that of the request. */
   readonly at?: Place;
+  /** The actor there: an agent acts for the user who granted it access. */
   readonly actor?: Actor;
   readonly policy?: ToolPolicy | undefined;
   /** Why access was granted or denied: the last decision. */
@@ -173,7 +174,7 @@ function endingOf(outcome: SettledOutcome, redact: ToolDependencies['redact']) {
 
 const LONGEST_INPUT = 2_000;
 
-/** Redacted before it is cut, so that no part of a secret is left. */
+/** The arguments for the audit. Redacted before they are cut, so that no part of a secret is left. */
 function inputForLog(input: unknown, redact: ToolDependencies['redact']): string {
   const text = redact(typeof input === 'string' ? input : asJson(shownInput(input, redact)));
   return text.length <= LONGEST_INPUT ? text : `${text.slice(0, LONGEST_INPUT)}… (${text.length} characters)`;
@@ -192,7 +193,7 @@ export function shownArguments(input: Arguments, redact: (text: string) => strin
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, shown(name, value, redact)]));
 }
 
-/** The same for a caller's value, which may be anything. */
+/** Like `shownArguments`, for a caller's value of any type. */
 export function shownInput(input: unknown, redact: (text: string) => string): unknown {
   return shown('', input, redact);
 }

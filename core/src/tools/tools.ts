@@ -40,7 +40,7 @@ export interface ToolDependencies extends Basics {
   readonly kept?: KeptCalls;
   /** Removes secrets from text before it is logged. */
   readonly redact: (text: string) => string;
-  /** Makes effects in the servers of other processes possible. */
+  /** Extends the effects to the servers of other processes in a cluster. */
   readonly shareEffects?: (own: Effects) => Effects;
   /** Called with one record for each call, once it has ended. */
   readonly audit: (entry: AuditEntry) => void;
@@ -60,7 +60,7 @@ export function createTools(parts: ToolDependencies): ToolService {
   const execute = createExecution(parts, effects);
   const pass = createChain(parts, interceptors, execute);
   const listeners = new Set<{ readonly listener: Parameters<Tools['onSettled']>[0] }>();
-  // Never rejects: a listener that throws does not change the call.
+  // Never rejects: an error of a listener is logged, and does not change the call.
   const announce = async (call: SettledCall) => {
     const results = await Promise.allSettled([...listeners].map(async ({ listener }) => listener(call)));
     for (const result of results) {
@@ -97,7 +97,7 @@ export function createTools(parts: ToolDependencies): ToolService {
       const tool = registry.all().find(({ info }) => info.name === name);
       return tool === undefined ? undefined : gate.explain(tool, actor);
     },
-    // Cards and results are for the requester; an external agent reads English.
+    // Cards and results are in the requester's language; for an external agent in English.
     invoke: (request) =>
       request.actor.identity === undefined
         ? parts.languages.speak(request.actor, () => invoke(request))
@@ -140,8 +140,8 @@ export function createTools(parts: ToolDependencies): ToolService {
 }
 
 /**
- * The calls that a member requested. A model has written the arguments, after it had read others' messages. So, like results, a member gets them only when they
- * may read those sources now.
+ * The calls that a member requested, for an export. A model has written the arguments after it had read messages of others. So the member gets arguments, like
+ * results, only when they may read those sources now.
  */
 async function exportCalls(
   { recent }: Pick<Ledger, 'recent'>,
@@ -153,7 +153,7 @@ async function exportCalls(
     rows.map(async (row) => {
       const { guildId, channelId, identity } = row.actor;
       const { text, input, reason, ...rest } = row;
-      // An agent writes from all its places, with the member's rights but not to the member.
+      // Arguments of an agent are withheld, since it writes from all its places, and not to the member.
       const mayHaveWords = identity === undefined && (await provenance.mayHave([{ guildId, channelId }], userId));
       const mayHaveResult = text !== undefined && (await provenance.mayHave(row.sources, userId));
       return {
@@ -170,8 +170,8 @@ async function exportCalls(
 }
 
 /**
- * The tools as one plugin sees them: its calls carry its name, and a plugin that does not come with the host can call them only for members whose turns,
- * commands, interactions or calls it received.
+ * The tools for one plugin, with its id as the origin of its calls. A plugin that does not come with the host can call them only for members whose turns,
+ * commands, interactions or calls it has received.
  */
 export function boundTools(owner: Owner, tools: Tools): Tools {
   return {
@@ -194,7 +194,7 @@ export function boundTools(owner: Owner, tools: Tools): Tools {
 
 /**
  * The guilds' policies by tool name. A policy may name a tool that is not loaded, so that a denial survives a reload.
- * `set` @throws CINNABAR_NAME_INVALID, CINNABAR_SETTING_INVALID
+ * `set` throws CINNABAR_NAME_INVALID and CINNABAR_SETTING_INVALID.
  */
 export function createToolPolicies(states: GuildStates): ToolPolicies {
   const list = async (guildId: string) => (await states.load(guildId)).toolPolicies;
@@ -221,7 +221,7 @@ export function createToolPolicies(states: GuildStates): ToolPolicies {
   };
 }
 
-/** A tool as one run of its plugin registered it. */
+/** A tool that one run of its plugin has registered. */
 export interface RegisteredTool {
   readonly owner: Owner;
   readonly definition: ToolDefinition;
@@ -240,7 +240,7 @@ function createToolRegistry() {
       const { name } = definition;
       checkToolName(name);
       const taken = tools.get(name);
-      // Which of the two is used must not depend on the order of registration.
+      // A tool that yields is replaced, and refused if it comes second, so that the order of registration has no effect.
       if (taken?.definition.yields === true && definition.yields !== true) tools.delete(name);
       else if (taken !== undefined) {
         throw new CinnabarError('CINNABAR_NAME_TAKEN', { kind: 'tool', name, plugin: taken.owner.id });
@@ -252,7 +252,7 @@ function createToolRegistry() {
       tools.set(name, tool);
       return dispose;
     },
-    /** Never a tool whose plugin is stopping. */
+    /** The tool of that name; `undefined` also while its plugin is stopping. */
     get(name: string): RegisteredTool | undefined {
       const tool = tools.get(name);
       return tool !== undefined && isLive(tool) ? tool : undefined;
@@ -264,7 +264,7 @@ function createToolRegistry() {
 function describe(owner: Owner, definition: ToolDefinition): ToolInfo {
   assertPlainInput(owner, definition);
   const { inputSchema } = definition;
-  // A copy: the caller may change its own object.
+  // Copied, since the caller may change its own object.
   let schema = inputSchema === undefined ? undefined : Object.freeze(structuredClone(inputSchema));
   return Object.freeze({
     name: definition.name,
@@ -275,14 +275,14 @@ function describe(owner: Owner, definition: ToolDefinition): ToolInfo {
     examples: definition.examples ?? [],
     idempotent: definition.idempotent ?? definition.risk === 'read',
     get inputSchema() {
-      // Made when a model first gets the tool: most starts need none. An argument with a default is optional for a model.
+      // Made at the first use, which most starts do not have. `io: 'input'` makes an argument with a default optional for a model.
       schema ??= Object.freeze({ ...z.toJSONSchema(definition.input, { target: 'draft-2020-12', io: 'input' }) });
       return schema;
     },
   });
 }
 
-/** The output is executed, hashed, stored and shown, so it must be plain JSON: no transforms, dates or instances. @throws CINNABAR_PLUGIN_INVALID */
+/** Checks that parsed arguments are plain JSON (no transforms, dates or instances), since they are hashed, stored and shown. @throws CINNABAR_PLUGIN_INVALID */
 function assertPlainInput(owner: Owner, { name, input }: ToolDefinition): void {
   // For nearly every tool this shortcut replaces zod's check below, which would take a tenth of a start for all of them.
   if (!someSchema(input, (part) => !isPlain(part))) return;
@@ -295,7 +295,9 @@ function assertPlainInput(owner: Owner, { name, input }: ToolDefinition): void {
   }
 }
 
-/** Not one with an id, which no other part may have, and not `any` or `unknown`, whose default may be anything. */
+/**
+ * Whether a schema's own values are plain JSON. Excludes one with an id, which no other part may have, and `any` and `unknown`, whose default may be anything.
+ */
 const isPlain = (part: z.core.$ZodType): boolean =>
   PLAIN.has(part._zod.def.type) && z.globalRegistry.get(part)?.id === undefined;
 
@@ -317,7 +319,7 @@ function checkToolName(name: string): void {
 }
 
 const KEPT_MS = 60 * 60_000;
-/** Entries this recent are not written again: this runs with every command. */
+/** More recent entries are not renewed, since `give` is called with every command. */
 const RENEWED_AFTER_MS = 60_000;
 const MOST = 5_000;
 
@@ -327,7 +329,7 @@ export type Entrusted = ReturnType<typeof createEntrusted>;
 export function createEntrusted(clock: Pick<Clock, 'now'>) {
   const given = new Map<string, number>();
   const keyOf = ({ userId, guildId, channelId, identity = '' }: Actor) =>
-    // Ids hold no spaces.
+    // Ids contain no spaces.
     `${userId} ${guildId} ${channelId} ${identity}`;
   return {
     give(actor: Actor): void {
@@ -335,7 +337,7 @@ export function createEntrusted(clock: Pick<Clock, 'now'>) {
       const now = clock.now();
       const known = given.get(key);
       if (known !== undefined && Math.abs(now - known) < RENEWED_AFTER_MS) return;
-      // The latest entry is at the end.
+      // Moves the entry to the end: the oldest is the first.
       given.delete(key);
       given.set(key, now);
       if (given.size <= MOST) return;

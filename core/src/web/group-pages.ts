@@ -82,12 +82,11 @@ const EXPLAIN: RequestKind<{ readonly page: string; readonly actor: Actor }, Dec
   body: z.object({ page: z.string(), actor }),
   answer: objectWith<Decision>('allowed'),
 };
-/** Whether it changed during the request. */
+/** Whether a page changed during the request. */
 const WATCH: RequestKind<Asked, boolean> = { name: 'web.watch', body: asked, answer: z.boolean() };
 
 /**
- * Pages of all servers of the bot: a request about a server of another group goes to that group's host, which authorizes it, carries it out once, and records
- * it.
+ * Pages of all servers of the bot: a request about a server of another group is sent to that group's host, which authorizes, executes and records it once.
  */
 export function sharePages(own: PageService, { channel, partition }: Assignment, clock: Clock): PageService {
   const carried = createCarrier({ channel, partition }, SHOWN_MS);
@@ -117,7 +116,7 @@ export function sharePages(own: PageService, { channel, partition }: Assignment,
   });
   channel.answer(GUILDS, ({ userId }) => own.guilds(userId));
 
-  /** Repeats until `over`; after a change of its host the page may be different. */
+  /** Watches a page until `over`. Calls `changed` also after an error, since the page may be different on another host. */
   const follow = async (page: string, request: WebRequest, changed: () => void, over: AbortSignal) => {
     while (!over.aborted) {
       try {

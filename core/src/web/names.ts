@@ -48,7 +48,7 @@ export async function namesOf(ids: ShownIds, actor: Actor, { access, client }: L
   for (const id of ids.channels) {
     const channel = client.channels.cache.get(id);
     if (channel === undefined || channel.isDMBased()) continue;
-    // The name would reveal a channel that the person cannot see.
+    // Names of channels that the person cannot see are left out.
     if (await access.mayEnter(actor, { guildId: channel.guildId, channelId: id })) channels[id] = channel.name;
   }
   return { users, channels, roles: rolesIn(guild, ids.roles) };
@@ -61,7 +61,7 @@ function rolesIn(guild: Guild | undefined, ids: readonly string[]): WebNames['ro
   );
 }
 
-/** Walks through plain data: values declare their kind, and texts may contain mentions. */
+/** Collects the ids in plain data: of values that declare their kind, and of mentions in texts. */
 function collect(value: unknown, ids: Ids): void {
   if (typeof value === 'string') collectMentions(value, ids);
   else if (Array.isArray(value)) for (const item of value) collect(item, ids);
@@ -91,7 +91,7 @@ function setFor(kind: unknown, ids: Ids): Set<string> | undefined {
 
 const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
 
-/** Ids in the values of fields get names, too. */
+/** Collects the ids in the value of a form's field. */
 function collectChosen(field: object, ids: Ids): void {
   if (!('control' in field) || !('value' in field)) return;
   const { control } = field;

@@ -49,7 +49,7 @@ interface PageServices {
   readonly random: Random;
 }
 
-/** The registry of pages and routes, and the directory that the web server asks. */
+/** The registry of pages and routes, and the interface through which the web server uses them. */
 export interface PageService extends WebPages {
   page(owner: Owner, definition: WebPage): Disposer;
   addRoute(owner: Owner, definition: WebRoute): Disposer;
@@ -107,7 +107,7 @@ export function createPages(services: PageServices): PageService {
       }
     );
   };
-  /** A plugin that is disabled there has no page there. Checked last, after the decision has loaded the guild's state. */
+  /** The decision about a page. @throws CINNABAR_PAGE_UNKNOWN where the plugin is disabled: checked last, after the decision has loaded the guild's state */
   const decideAboutPage = async (entry: Registered, actor: Actor): Promise<Decision> => {
     if (!isAbout(entry, actor)) throw new CinnabarError('CINNABAR_PAGE_UNKNOWN');
     const decision = await decide(entry, entry.page.access, entry.page.name, actor);
@@ -125,7 +125,7 @@ export function createPages(services: PageServices): PageService {
     return entry;
   };
 
-  /** In the person's language, inside the plugin's error boundary; an error becomes a sentence with a reference to the log. */
+  /** Runs a task for a page in the person's language, inside the plugin's error boundary. An error becomes a sentence with a reference to the log. */
   const serve = async <T>(id: string, actor: Actor, task: (entry: Registered) => Promise<T>): Promise<T> =>
     languages.serve({ guildId: actor.guildId, userId: actor.userId }, undefined, async () => {
       const entry = await enter(id, actor);
@@ -199,7 +199,7 @@ export function createPages(services: PageServices): PageService {
     return languages.serve({ guildId: actor.guildId, userId: actor.userId }, undefined, () => seen.map(asInfo));
   };
 
-  /** For a list. Stops at the first page: with thousands of guilds, each further decision costs thousands. */
+  /** Whether the actor sees any page of a guild. Stops at the first one, since this runs for each of thousands of guilds. */
   const seesAny = async (actor: Actor): Promise<boolean> => {
     for (const entry of pages.values()) {
       if (!isAbout(entry, actor)) continue;
@@ -326,7 +326,7 @@ function assertName(kind: 'page' | 'route', name: string, isValid: boolean): voi
 
 type Acts = NonNullable<WebPage['acts']>;
 
-/** The same blocks, where each button and form of an act that destroys something asks first. */
+/** The blocks with a question on each button and form of an act that destroys something. */
 function withQuestions(blocks: readonly WebBlock[], acts: Acts = {}): readonly WebBlock[] {
   return blocks.map((block): WebBlock => {
     switch (block.kind) {
@@ -367,18 +367,21 @@ const asInfo = ({ owner, page }: Registered): WebPageInfo => ({
   hasCard: page.card !== undefined,
 });
 
-/** About how many guilds of a person Discord is asked at a time. */
+/** The number of concurrent requests about guilds of a person. */
 const AT_A_TIME = 20;
 
-/** Where Discord does not send changes of members, each guild costs a request; one after another would take as long as all of them together. */
+/** Runs a task for several guilds concurrently: each costs a request where Discord does not send changes of members. */
 const severalAtATime = <T>(guilds: readonly Guild[], ask: (guild: Guild) => Promise<T>): Promise<T[]> =>
   new PQueue({ concurrency: AT_A_TIME }).addAll(guilds.map((guild) => () => ask(guild)));
 
-/** Maximum number of guilds for which Discord is asked whether the person is a member. */
+/** Maximum number of guilds for which the person's membership is requested from Discord. */
 const MOST_ASKED = 100;
 const MEMBERSHIPS_MS = 5 * 60_000;
 
-/** The guilds that a person and the bot share. When this is not in memory, Discord is asked for some of them, and the answer is cached for minutes. */
+/**
+ * The guilds that a person and the bot share. Memberships that are not in memory are requested from Discord for some guilds; the result is cached for 5
+ * minutes.
+ */
 function createMemberships(client: Client, clock: Clock) {
   const known = new LRUCache<string, { readonly ids: ReadonlySet<string>; readonly until: number }>({ max: 1_000 });
   return async (userId: string): Promise<readonly Guild[]> => {

@@ -10,11 +10,11 @@ import { type BuildOptions, build } from '../plugins/build/build.js';
 
 /** A thread's task. */
 export interface Task {
-  /** The bundle, as `build` made it. */
+  /** Path of the bundle that `build` has made. */
   readonly file: string;
-  /** The source from which the bundle is made: its packages are resolved from there. */
+  /** The source file of the bundle, from which its packages are resolved. */
   readonly entry: string;
-  /** An exported function. */
+  /** Name of an exported function. */
   readonly name: string;
   readonly input: unknown;
 }
@@ -25,13 +25,13 @@ export type Answer =
   | { readonly ok: false; readonly sentence: string }
   | { readonly ok: false; readonly trace: string };
 
-/** The module of a task is loaded, and the work begins. */
+/** Sent when the module of a task is loaded, and the work begins. */
 interface Loaded {
   readonly loaded: true;
   /** The thread's id, for `cpuMsOf`. */
   readonly thread: string | undefined;
 }
-/** A thread's messages about a task: that it begins, and its result. */
+/** A thread's messages about a task: its beginning, and its result. */
 export type Report = Loaded | Answer;
 
 interface Job extends Task {
@@ -43,8 +43,8 @@ interface Job extends Task {
 
 /**
  * Worker threads for untrusted documents. A thread is started when a job needs one, and ended when it was idle for a while; one that exceeds a limit is killed.
- * Written on `node:worker_threads`, since the libraries for it (piscina, tinypool) count a time limit from the moment a job is queued, have one queue for all
- * callers, and cannot say which threads have loaded a plugin's module.
+ * Uses `node:worker_threads` directly: the libraries for it (piscina, tinypool) count a time limit from the moment a job is queued, have one queue for all
+ * callers, and do not expose which threads have loaded a plugin's module.
  */
 export interface WorkerPool {
   /** @throws the errors of the SDK's `WorkerModule.run`, and the signal's reason */
@@ -67,7 +67,7 @@ interface WorkerPoolOptions {
 /** At least two, so that one malicious document does not block all others. */
 const THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 const IDLE_MS = 20_000;
-/** For starting a thread and loading a module, which is not the document's fault. */
+/** Time limit of starting a thread and loading a module, which does not count as the document's time. */
 const LOAD_MS = 20_000;
 /** A job's limit of real time, as a multiple of its processor time: on a busy machine a thread gets little of the processor. */
 const MOST_REAL_TIME = 10;
@@ -78,8 +78,8 @@ const YOUNG_MB = 16;
 const MOST_WAITING = 256;
 const MOST_WAITING_OF_GROUP = 32;
 /**
- * Options of a process that V8 also applies to its threads, in place of their limits: with `--max-old-space-size=4096` a document could fill 4 GB. V8 has
- * read them for the main thread by then, and keeps to them there.
+ * Options of a process that V8 also applies to its threads, in place of their limits: with `--max-old-space-size=4096` a document could fill 4 GB. They are
+ * reset before a thread is started; the main thread keeps its limits, which V8 has read at its start.
  */
 const HEAP_OPTIONS = ['--max-old-space-size', '--max-semi-space-size', '--max-heap-size'];
 const SCRIPT = new URL('./thread.js', import.meta.url);
@@ -105,7 +105,7 @@ export function createWorkerPool({
   memoryMb = MEMORY_MB,
 }: WorkerPoolOptions): WorkerPool {
   const threads = new Set<Thread>();
-  /** By group, in the order of their turns. */
+  /** Waiting jobs by group, in the order of the groups' turns. */
   const waiting = new Map<string, Pending[]>();
   let closed = false;
 
@@ -113,7 +113,7 @@ export function createWorkerPool({
     for (const option of HEAP_OPTIONS) setFlagsFromString(`${option}=0`);
     const worker = new Worker(SCRIPT, {
       name: 'cinnabar documents',
-      // Nothing from the host: no secrets, no flags.
+      // The thread gets no secrets and no flags of the host.
       env: {},
       execArgv: [],
       argv: [],
@@ -142,7 +142,7 @@ export function createWorkerPool({
     return reject(new CinnabarError('CINNABAR_WORKER_FAILED'));
   };
 
-  /** The thread is idle: it waits for another job for a short time. */
+  /** Marks a thread as idle. It is ended after a short time without another job. */
   const rest = (thread: Thread) => {
     clearTimeout(thread.timer);
     thread.current = undefined;
@@ -172,7 +172,7 @@ export function createWorkerPool({
 
   const next = (): Pending | undefined => {
     for (const [group, pending] of waiting) {
-      // The group goes to the end of the queue.
+      // Moves the group to the end of the queue.
       waiting.delete(group);
       const first = pending.shift();
       if (pending.length > 0) waiting.set(group, pending);
@@ -297,8 +297,8 @@ export function createWorkerPool({
 const TICK_MS = 10;
 
 /**
- * Processor time that a thread of this process has used, in milliseconds, to 10 ms. Node 20 reports only that of the whole process, and a busy thread cannot be
- * asked.
+ * Processor time that a thread of this process has used, in milliseconds, to 10 ms; `undefined` where the system does not report it. Node 20 reports only that
+ * of the whole process, and a busy thread does not answer.
  * @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
  */
 function cpuMsOf(thread: string): number | undefined {
@@ -343,7 +343,7 @@ export function createWorkers(pool: WorkerPool, options: Omit<BuildOptions, 'ver
           const loadable = await file();
           scope.signal.throwIfAborted();
           const value = await pool.run({ file: loadable, entry, name, input, timeoutMs, group, signal });
-          // The caller named the function's type: it ran there.
+          // The value is the result of the function whose type the caller has given.
           return value as never;
         },
       };
@@ -352,7 +352,7 @@ export function createWorkers(pool: WorkerPool, options: Omit<BuildOptions, 'ver
   };
 }
 
-/** Sources name their modules by their names after compilation. */
+/** The file of a module: TypeScript sources name their modules with `.js`, as after compilation. */
 function sourceOf(file: string): string {
   const typescript = file.replace(/\.js$/, '.ts');
   return existsSync(file) || !existsSync(typescript) ? file : typescript;

@@ -5,10 +5,10 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import * as sdk from '@cinnabar/sdk/worker';
 import { evaluate, type SharedModule } from '../plugins/build/evaluate.js';
-// Types only: the pool needs the whole SDK and discord.js, with which a thread takes five times as long to start.
+// Only types, since the pool imports the whole SDK and discord.js, with which a thread takes five times as long to start.
 import type { Answer, Report, Task } from './pool.js';
 
-/** Lower priority than the main thread, which has to send heartbeats. On other systems than Linux, 0 means the whole process. */
+/** A lower priority than that of the main thread, which has to send heartbeats. Set on Linux only: elsewhere it would apply to the whole process. */
 const NICE = 10;
 if (process.platform === 'linux') setPriority(0, NICE);
 
@@ -16,13 +16,13 @@ const self = ownId();
 const core = createRequire(import.meta.url);
 const modules = new Map<string, Readonly<Record<string, unknown>>>();
 
-/** The whole SDK is large, and most modules do not need it. */
+/** Shares the SDK with modules. The whole SDK is loaded at its first use, since it is large and most modules do not need it. */
 const shared: SharedModule = (specifier) => {
   if (specifier === '@cinnabar/sdk/worker') return sdk;
   return specifier === '@cinnabar/sdk' ? core(specifier) : undefined;
 };
 
-/** By which the pool finds this thread's processor time; `undefined` when the system does not report a thread's usage (it is not Linux). */
+/** The id with which the pool reads this thread's processor time; `undefined` where the system does not report it (other than Linux). */
 function ownId(): string | undefined {
   try {
     return readlinkSync('/proc/thread-self');
