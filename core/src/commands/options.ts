@@ -48,6 +48,9 @@ export function describeOption(name: string, schema: z.ZodType): OptionSpec | un
   const choices = unwrapped.traits.kind === undefined ? choicesOf(unwrapped.inner) : [];
   const kind = choices.length > 0 ? 'choice' : kindOf(unwrapped);
   if (kind === undefined) return undefined;
+  let known: Bounds | undefined;
+  // Read on first use: a start with unchanged slash commands needs no bounds.
+  const bounds = () => (known ??= boundsOf(unwrapped.inner));
   return {
     name,
     description: unwrapped.description ?? name.replaceAll(/[-_]/g, ' '),
@@ -57,7 +60,12 @@ export function describeOption(name: string, schema: z.ZodType): OptionSpec | un
     absent: unwrapped.nullable && !unwrapped.optional ? null : undefined,
     default: unwrapped.default,
     choices,
-    ...boundsOf(unwrapped.inner),
+    get min() {
+      return bounds().min;
+    },
+    get max() {
+      return bounds().max;
+    },
     channelTypes: unwrapped.traits.channelTypes,
     suggest: unwrapped.traits.suggest,
   };
@@ -70,8 +78,10 @@ function kindOf({ inner, traits }: Unwrapped): OptionKind | undefined {
   return TEXT_TYPES.has(inner._zod.def.type) ? 'text' : undefined;
 }
 
-function isInteger(schema: z.core.$ZodNumber): boolean {
-  return z.toJSONSchema(schema).type === 'integer';
+/** `z.int()` has the format itself, `z.number().int()` as a check. */
+function isInteger({ _zod: { def } }: z.core.$ZodNumber): boolean {
+  const parts = [def, ...(def.checks ?? []).map((check) => check._zod.def)];
+  return parts.some((part) => 'format' in part && /int/.test(String(part.format)));
 }
 
 /** A schema without its wrappers, and the properties that the wrappers add. */

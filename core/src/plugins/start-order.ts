@@ -152,9 +152,16 @@ export function injectedTokens({ inject }: Plugin): {
   return { needs: ids('token'), likes: ids('optional') };
 }
 
-/** The properties of the plugin for the start order. */
+const dependents = new WeakMap<Plugin, Dependent>();
+
+/** The properties of the plugin for the start order, which is computed again at each start of a plugin. */
 function asDependent(plugin: Plugin): Dependent {
-  return { id: plugin.manifest.id, ...injectedTokens(plugin), provides: plugin.provides.map(({ id }) => id) };
+  const known = dependents.get(plugin);
+  if (known !== undefined) return known;
+  const ids = plugin.provides.map(({ id }) => id);
+  const dependent = { id: plugin.manifest.id, ...injectedTokens(plugin), provides: ids };
+  dependents.set(plugin, dependent);
+  return dependent;
 }
 
 function idOf(injection: Injection): string {
