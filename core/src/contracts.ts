@@ -198,7 +198,7 @@ export interface ToolService extends Tools {
   /** The place where a request takes effect; `undefined`: the actor's place, or none for an invalid call. @throws whatever the tool's `place` throws */
   placeOf(request: Pick<ToolRequest, 'name' | 'arguments' | 'actor'>): Promise<Place | undefined>;
   readonly ledger: Ledger;
-  /** The calls that a member asked for. */
+  /** The calls that a member requested. */
   readonly personalData: PersonalData;
   /** At start: pending calls become expired, running calls become unknown. Returns how many. */
   recover(): Promise<number>;

@@ -254,7 +254,10 @@ function createOwners({ client, owners: configured, clock, log }: AccessDependen
     ids: (): readonly string[] => [...ids],
     /** Whether there is nothing to wait for: the owners are known, or Discord has just failed to answer. */
     settled,
-    /** Never rejects: while Discord does not answer, no user is an owner. Discord is asked again after 30 s at the earliest. */
+    /**
+     * Requests the owners from Discord, if necessary. Never rejects: until Discord answers, no user is an owner. Repeats a failed request after 30 s at the
+     * earliest.
+     */
     load(): Promise<void> {
       if (settled()) return Promise.resolve();
       asking ??= ask();

@@ -123,7 +123,7 @@ export function createSubjects(
   ): Promise<Omit<Position, 'state' | 'owner' | 'isBotOwner'> | Absence> => {
     const guild = guildId === null ? undefined : client.guilds.cache.get(guildId);
     if (guild === undefined) return absent(t('I am not in that server'));
-    // Not the cached member: it may be months old.
+    // Not from the cache of discord.js, where a member may be months old.
     const member = await memberships.member(guild, userId, knowledge);
     if (member === undefined) return notInServer();
     const me = guild.members.me ?? (await guild.members.fetchMe());
@@ -202,8 +202,8 @@ interface Position {
 }
 
 /**
- * A member in a channel. Permissions are worked out when a check asks for them: the cost grows with the number of the guild's roles. A class, because every
- * command makes one, and getters of an object literal are defined anew for each object.
+ * A member in a channel. Permissions are computed at their first use, since the cost grows with the number of the guild's roles. A class, because every command
+ * makes one, and getters of an object literal are defined anew for each object.
  */
 class GuildSubject implements Subject {
   readonly place = 'guild';
@@ -335,8 +335,8 @@ const notInServer = () => absent(t('you are not in that server'));
 type Found = Subject | Absence;
 
 /**
- * How old an answer of Discord may be where no event announces changes: `fresh` is asked for now, for the moment before something irrevocable; `recent`
- * holds for the few seconds that one call takes; `listed` for a minute, for what a person is only shown names of.
+ * How old an answer of Discord may be where no event announces changes. `fresh`: requested now, for the moment before something irrevocable; `recent`: at most
+ * 5 s, as long as one call takes; `listed`: at most a minute, for lists of names.
  */
 export type Knowledge = 'fresh' | 'recent' | 'listed';
 const OLDEST_MS: Readonly<Record<Exclude<Knowledge, 'fresh'>, number>> = { recent: 5_000, listed: 60_000 };
@@ -344,7 +344,7 @@ const MOST_REMEMBERED = 5_000;
 
 interface Remembered<T> {
   readonly answer: Promise<T>;
-  /** When Discord was asked. */
+  /** When the answer was requested from Discord. */
   readonly at: number;
 }
 
@@ -400,7 +400,7 @@ export function createMemberships(client: Client, clock: Clock) {
   return {
     /** Whether Discord sends an event for every change of members and of threads' members. */
     live,
-    /** Drops the cached data of one user: the next decision asks Discord. */
+    /** Drops the cached data of one user, so that the next decision requests them from Discord. */
     forget,
     /** `undefined` for a user who is not in the guild. */
     async member(guild: Guild, userId: string, knowledge: Knowledge = 'recent'): Promise<GuildMember | undefined> {

@@ -157,7 +157,7 @@ function* headerOf({ Header, Pax }: Tar, path: string, size: number, mtime: Date
   const header = new Header({ path, size, mtime, type: 'File', mode: 0o600 });
   const block = Buffer.alloc(BLOCK);
   header.encode(block, 0);
-  // For entries that do not fit the plain header: a long path, a file of more than 8 GiB.
+  // An extended header for entries that do not fit the plain one: a long path, a file of more than 8 GiB.
   if (header.needPax) yield new Pax({ path, size, mtime }).encode();
   yield block;
 }
@@ -177,7 +177,7 @@ interface ReadArchiveOptions {
 /**
  * Reads an archive from its first byte to its last, and checks all of it against the manifest: the files, their order, sizes and checksums, and that there is
  * nothing else. Reads and keeps no more than the manifest announces.
- * @throws UserError that says what is wrong
+ * @throws UserError about the first fault
  */
 export async function readArchive(file: string, options: ReadArchiveOptions = {}): Promise<Manifest> {
   const { size } = await stat(file).catch((cause: unknown) => {

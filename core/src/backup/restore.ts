@@ -49,7 +49,7 @@ interface RestoreOptions {
  * Puts a backup in the place of the data of a bot that is stopped: the caller holds the lock. Everything is unpacked beside the data and checked first; then a
  * plan is written. If the process dies after that, the next start continues (`finishRestore`). Before the plan the old data are in effect, after it the new
  * ones.
- * @throws UserError that says what is wrong with the archive; the data are then as they were
+ * @throws UserError about the archive: the data have not changed then
  */
 export async function restoreBackup(
   file: string,

@@ -113,7 +113,7 @@ async function runBot(
         `Cinnabar ${HOST_VERSION} is ready as ${host.client.user?.tag} in ${guilds} ${guilds === 1 ? 'guild' : 'guilds'}, with ${running.length} plugins: ${running.join(', ')}.\n`,
       );
       const link = await ownersLink(host);
-      // Not in the log, which is kept in files.
+      // Printed on the terminal only: log files must not contain the link.
       if (link !== undefined)
         process.stdout.write(`The dashboard signs the owner of the bot in, once, within ten minutes: ${link}\n`);
       started(config, onReady, say);

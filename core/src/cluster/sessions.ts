@@ -4,7 +4,7 @@ import type { Database } from '../storage/drivers/postgres/database.js';
 import type { WriteLease } from '../storage/drivers/postgres/writer.js';
 import type { SharedClaims } from './claims.js';
 
-/** A server as Discord would send it to a new session; `null` while Discord says that it is not available. */
+/** A server in the form in which Discord sends it to a new session; `null` while Discord reports it as unavailable. */
 export type StoredGuild = GatewayGuildCreateDispatchData | null;
 
 /** Everything that another process needs to resume a shard. */

@@ -149,7 +149,7 @@ export function asBody(reply: Reply): ReplyBody {
   return typeof reply === 'string' ? { content: reply } : reply;
 }
 
-/** A reply that is a notice unless it says otherwise. */
+/** A reply that is a notice unless its `notice` is set. */
 export function asNoticeBody(reply: Reply): ReplyBody {
   return { notice: true, ...asBody(reply) };
 }

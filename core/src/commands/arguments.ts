@@ -5,7 +5,7 @@ import { asSentence, type Choice, type OptionKind, type OptionSpec, wordsFor } f
 import { nearest } from './registry.js';
 
 /**
- * Where the prefix of a command ends: the longest of the guild's prefixes, or a mention of the bot. Runs for every message, so it allocates nothing.
+ * Finds the end of a command's prefix: the longest of the guild's prefixes, or a mention of the bot. Allocates nothing, since it runs for every message.
  * @returns the index after the prefix, 0 when there is none
  */
 export function prefixEnd(content: string, prefixes: readonly string[], botId: string): number {

@@ -67,7 +67,7 @@ export async function findUser({ client, guild, user }: Place, typed: string): P
   return only(called, 'user', typed, (one) => one.tag);
 }
 
-/** `undefined` when Discord says that there is no such thing (or none that the bot may see); other errors are failures. */
+/** `undefined` when Discord answers that there is no such object, or none that the bot may see. @throws all other errors */
 async function orNothing<T>(fetching: Promise<T>): Promise<T | undefined> {
   try {
     return await fetching;

@@ -354,7 +354,7 @@ function answerInteraction(
       serial += 1;
       return sendOnce(channel, { ...message, allowedMentions }, key, { clock, signal, pausesMs: ANSWER_PAUSES_MS });
     };
-    // Otherwise nothing shows which command it answers.
+    // A message with the caller and the command precedes the first late answer, which does not refer to the command.
     if (!introduced.has(channel.id)) {
       await post({ content: asNotice(`<@${user.id}> \`/${commandName}\`:`), allowedMentions });
       introduced.add(channel.id);

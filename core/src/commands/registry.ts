@@ -183,7 +183,7 @@ function infoOf(
       name: spec.name,
       description: spec.description,
       required: spec.required,
-      // In the language of the reader.
+      // A getter, since the text is in the language of the reader.
       get type() {
         return typeText(spec);
       },

@@ -30,7 +30,7 @@ interface Places {
 }
 
 /**
- * Where a bot's files are.
+ * The places of a bot's files.
  * @param root folder that relative paths start from
  */
 export function placesOf(root: string, { botName, env }: BotEnvironment): Places {

@@ -274,7 +274,7 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It exists, but belongs to another process.
+    // EPERM: the process exists, but this one may not send it signals.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -332,7 +332,7 @@ export async function claimName(folder: string, self: string, namespace = ''): P
     socket.on('error', () => socket.destroy());
     socket.end(self);
   });
-  // It must not keep the process alive.
+  // The socket must not keep the process alive.
   server.unref();
   const taken = await listening(server, path);
   return { holder: taken ? await askHolder(path) : undefined, release: () => void server.close() };

@@ -165,7 +165,7 @@ async function resultsOf(run: Check['run'], clock: Clock): Promise<readonly Chec
 
 const NETWORK = () => t('Look at the address, and at the network of the machine.');
 
-/** `fetch failed` says nothing useful; its cause does. */
+/** The message of an error with that of its cause: `fetch failed` alone is uninformative. */
 function reasonOf(error: Error): string {
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
 }

@@ -174,7 +174,7 @@ function digestOfCatalogue(folder: string, locale: string): string {
     const before = read.get(file);
     return before?.modifiedMs === modifiedMs ? before.digest : sha256(readFileSync(file));
   } catch {
-    // Its texts stay English, and `catalogueOf` reports it.
+    // `catalogueOf` reports a catalogue that cannot be read, and its texts stay English.
     return '';
   }
 }

@@ -121,7 +121,7 @@ export const languagesOf = ({ available, find }: Pick<LanguageService, 'availabl
 const COLLECT_MS = 5_000;
 /** Minimum interval between two alerts of one kind. */
 const EVERY_MS = 60 * 60_000;
-/** An alert that is sent later than this says when it was raised. */
+/** The text of an alert that is sent later than this includes the time when it was raised. */
 const LATE_MS = 60_000;
 const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 10 * 60_000;
@@ -257,7 +257,7 @@ export function createAlertQueue({
   let cancel: () => void = () => undefined;
   let delivering: Promise<void> | undefined;
   let taken: string[] = [];
-  const heard: Seen[] = [];
+  const seenSentences: Seen[] = [];
   let opened = false;
   let closed = false;
   let isWanted = always;
@@ -290,7 +290,7 @@ export function createAlertQueue({
   const takeDue = () => {
     const now = clock.now();
     const due = [...kinds].filter(([name, { waiting }]) => waiting.length > 0 && (dueAt.get(name) ?? 0) <= now);
-    const told = sentences;
+    const toSend = sentences;
     sentences = [];
     for (const [name] of due) kinds.set(name, { sentAt: now, waiting: [], more: 0, seen: kinds.get(name)?.seen ?? [] });
     for (const [name, { sentAt, waiting }] of kinds) {
@@ -298,10 +298,10 @@ export function createAlertQueue({
       kinds.delete(name);
       dueAt.delete(name);
     }
-    return { due, told };
+    return { due, toSend };
   };
-  const putBack = ({ due, told }: ReturnType<typeof takeDue>) => {
-    sentences = [...told, ...sentences];
+  const putBack = ({ due, toSend }: ReturnType<typeof takeDue>) => {
+    sentences = [...toSend, ...sentences];
     for (const [name, before] of due) {
       const since = kinds.get(name);
       const kind = { ...before, more: before.more + (since?.more ?? 0), seen: since?.seen ?? before.seen };
@@ -345,7 +345,7 @@ export function createAlertQueue({
     }
     await save();
   };
-  const onlyWanted = async ({ due, told }: ReturnType<typeof takeDue>): Promise<ReturnType<typeof takeDue>> => {
+  const onlyWanted = async ({ due, toSend }: ReturnType<typeof takeDue>): Promise<ReturnType<typeof takeDue>> => {
     const wanted: [string, Kind][] = [];
     for (const [name, kind] of due) {
       try {
@@ -355,21 +355,23 @@ export function createAlertQueue({
       }
       wanted.push([name, kind]);
     }
-    return { due: wanted, told };
+    return { due: wanted, toSend };
   };
   const deliverDue = async () => {
     if (!(await reachable())) return postpone();
     await redeliverDue();
     const all = takeDue();
     const taken = await onlyWanted(all);
-    if (taken.told.length === 0 && taken.due.length === 0) {
+    if (taken.toSend.length === 0 && taken.due.length === 0) {
       if (all.due.length > 0) await save();
       return;
     }
     // Saved as sent before the message is sent: when the process dies in between, the log has the alerts, and the next start does not repeat them.
     if (taken.due.length > 0) await save();
     const { isDone, missed } = await send(() =>
-      [...taken.told, ...taken.due.map(([, kind]) => wordsOf(kind, clock.now()))].map((part) => `⚠️ ${part}`).join('\n'),
+      [...taken.toSend, ...taken.due.map(([, kind]) => wordsOf(kind, clock.now()))]
+        .map((part) => `⚠️ ${part}`)
+        .join('\n'),
     );
     if (isDone) {
       retryMs = FIRST_RETRY_MS;
@@ -397,7 +399,7 @@ export function createAlertQueue({
     if (count > 0) add(kind, { ...raised, count });
   };
   const say = (sentence: string, at: number, group: number) => {
-    if (newOf(heard, { reason: sentence, group, at, count: 1 }) === 0) return;
+    if (newOf(seenSentences, { reason: sentence, group, at, count: 1 }) === 0) return;
     if (sentences.length === 0) sentencesDue = clock.now() + COLLECT_MS;
     sentences.push(sentence);
   };
@@ -414,10 +416,10 @@ export function createAlertQueue({
     async take(from, handed) {
       if (closed || !opened) throw new Error('notices to the owners are not taken at the moment');
       const isNew = ({ id }: { readonly id: string }) => !taken.includes(id);
-      const [alerts, told] = [handed.alerts.filter(isNew), handed.sentences.filter(isNew)];
+      const [alerts, toSend] = [handed.alerts.filter(isNew), handed.sentences.filter(isNew)];
       for (const { id: _, kind, reason, ...raised } of alerts) raise(kind, reason, raised, from);
-      for (const { sentence, at } of told) say(sentence, at, from);
-      taken = [...taken, ...[...alerts, ...told].map(({ id }) => id)].slice(-MOST_TAKEN);
+      for (const { sentence, at } of toSend) say(sentence, at, from);
+      taken = [...taken, ...[...alerts, ...toSend].map(({ id }) => id)].slice(-MOST_TAKEN);
       schedule();
       if (!(await save())) throw new Error('notices to the owners could not be saved');
     },

@@ -89,9 +89,9 @@ const LONGEST_STORED_TEXT = 4_000;
 export function createLiveCall(proposal: Proposal, trail: AuditTrail, ledger: CallLedger, log: Logger): LiveCall {
   const { id } = proposal;
   let abandoned = false;
-  let tell: (outcome: SettledOutcome) => void = () => undefined;
+  let resolveEnded: (outcome: SettledOutcome) => void = () => undefined;
   const ended = new Promise<SettledOutcome>((resolve) => {
-    tell = resolve;
+    resolveEnded = resolve;
   });
   const move: LiveCall['move'] = async (from, to, add) => {
     if (abandoned) return false;
@@ -101,14 +101,14 @@ export function createLiveCall(proposal: Proposal, trail: AuditTrail, ledger: Ca
   };
   const end: LiveCall['end'] = async (from, outcome, add) => {
     const moved = await move(from, stateOf(outcome), { ...add, ...detailsOf(outcome) });
-    if (moved) tell(outcome);
+    if (moved) resolveEnded(outcome);
     return moved;
   };
 
   const abandon: LiveCall['abandon'] = (outcome, error) => {
     log.error('how a call ended could not be saved', { callId: id, outcome: outcome.status, error });
     abandoned = true;
-    tell(outcome);
+    resolveEnded(outcome);
     return ended;
   };
 

@@ -143,10 +143,10 @@ export function createEffects(
       const ended = (outcome: SettledOutcome) => ({ outcome, ranMs: clock.now() - started });
       try {
         const progress = (sign: ToolProgress) => onProgress?.(sign);
-        const told = { callId: id, key, log: owner.log.child({ callId: id }), progress };
+        const callContext = { callId: id, key, log: owner.log.child({ callId: id }), progress };
         owner.entrusted?.give(actor);
         const output = await boundary.track(owner, async () =>
-          definition.run(input, { ...told, actor, signal, mostCharacters }),
+          definition.run(input, { ...callContext, actor, signal, mostCharacters }),
         );
         return ended(doneOutcome(tool, call, output));
       } catch (error) {

@@ -188,7 +188,7 @@ function asJson(value: unknown): string {
   }
 }
 
-/** Arguments for display and storage: secrets are removed by the name of their field, by their form, and when the host knows them. */
+/** Arguments for display and storage: secrets are removed by the name of their field, by their form, and when they are registered with the host. */
 export function shownArguments(input: Arguments, redact: (text: string) => string): Arguments {
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, shown(name, value, redact)]));
 }

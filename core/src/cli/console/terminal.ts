@@ -133,7 +133,7 @@ export function openHistory(dataDir: string): {
       try {
         writeFileSync(path, `${lines.join('\n')}\n`, { mode: 0o600 });
       } catch {
-        // Only the lines of this run are lost.
+        // The typed lines of this run are lost.
       }
     },
   };

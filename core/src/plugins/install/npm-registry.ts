@@ -283,7 +283,7 @@ async function cloneRepository(
     GIT_SSH_COMMAND: 'ssh -oBatchMode=yes',
   };
   const watch = async () => {
-    // Three times the limit, for git's own copies of the files.
+    // The limit is tripled, since git stores its own copies of the files.
     if ((await sizeOf(folder)) > 3 * limit.mostBytes) throw tooLarge(url, limit.mostBytes);
   };
   try {

@@ -198,7 +198,7 @@ export function createDocumentStore(options: {
 
   const watching = new Map<string, Set<RemoteListener>>();
   const afterGaps = new Set<() => void>();
-  const tell = (path: DocumentPath, isOwn: boolean) => {
+  const notify = (path: DocumentPath, isOwn: boolean) => {
     for (const listener of watching.get(idOf(path.slice(0, -1))) ?? []) listener(path, isOwn);
   };
   /**
@@ -214,10 +214,10 @@ export function createDocumentStore(options: {
     drop();
     const follow = async () => {
       drop();
-      if (!isEcho) tell(path, isOwn);
+      if (!isEcho) notify(path, isOwn);
     };
     if (queue.isBusy(id)) void queue.run(id, follow);
-    else if (!isEcho) tell(path, isOwn);
+    else if (!isEcho) notify(path, isOwn);
   };
   /** Drops outdated documents after changes may have been missed. */
   const compareAll = async (medium: SharedDocuments) => {

@@ -201,14 +201,14 @@ interface Reading {
 async function read(
   configuration: Configuration,
   guildId: string | null,
-  tell: (problem: string) => void,
+  report: (problem: string) => void,
 ): Promise<Reading> {
   const ceilings = new Map<string, Entries>();
   let models: readonly string[] = [];
   for (const layer of await configuration.layers(guildId)) {
     const { allowedModels } = layer.values;
     if (Array.isArray(allowedModels)) models = allowedModels.filter((pattern) => typeof pattern === 'string');
-    readLayer(layer, ceilings, tell);
+    readLayer(layer, ceilings, report);
   }
   return { ceilings, models };
 }
@@ -216,12 +216,12 @@ async function read(
 function readLayer(
   { source, values, lineOf }: ConfigLayer,
   ceilings: Map<string, Entries>,
-  tell: (problem: string) => void,
+  report: (problem: string) => void,
 ): void {
   const placeOf = (path: readonly string[]) => `${source}:${lineOf(path)}: ${path.join('.')}`;
   const keysOf = (path: readonly string[], given: unknown) => {
     if (isValues(given)) return Object.entries(given);
-    if (given !== undefined && given !== null) tell(`${placeOf(path)}: must be keys with values`);
+    if (given !== undefined && given !== null) report(`${placeOf(path)}: must be keys with values`);
     return [];
   };
   for (const [plugin, keys] of keysOf(['ceilings'], values.ceilings)) {
@@ -230,7 +230,7 @@ function readLayer(
     for (const [key, most] of keysOf(['ceilings', plugin], keys)) {
       const place = placeOf(['ceilings', plugin, key]);
       const isNumber = typeof most === 'number' && most >= 0;
-      if (!isNumber) tell(`${place}: must be a number. Until it is put right, it counts as 0.`);
+      if (!isNumber) report(`${place}: must be a number. Until it is put right, it counts as 0.`);
       own.set(key, { most: isNumber ? most : 0, place });
     }
   }
