@@ -3,6 +3,7 @@ import {
   type Clock,
   currentLocale,
   type Document,
+  idAt,
   isRefusal,
   type Language,
   type Logger,
@@ -63,21 +64,23 @@ export function createOwnerNotices({
   clock,
   log,
 }: Dependencies): SendingNotices {
-  const sendTo = async (userId: string, content: string) => {
+  const sendTo = async (userId: string, content: string, at: number, isRepeated: boolean) => {
     const channel = await client.users.createDM(userId);
+    // An earlier attempt may have arrived although its response was lost.
+    const sentAfter = isRepeated ? idAt(at - CLOCKS_DIFFER_MS) : undefined;
     for (const part of splitMessage(content, LONGEST_MESSAGE)) {
       const message = { content: asNotice(part), allowedMentions: { parse: [] } };
       // No retries here, since the queue retries with longer delays.
-      await sendOnce(channel, message, `notice ${userId} ${clock.now()} ${part}`, { clock, pausesMs: [] });
+      await sendOnce(channel, message, `notice ${userId} ${at} ${part}`, { clock, pausesMs: [], sentAfter });
     }
   };
-  const send = async (write: () => string, to?: string): Promise<Delivery> => {
+  const send: Send = async (write, at, to) => {
     let isDone = false;
     const missed: Missed[] = [];
     for (const userId of (await owners()).filter((id) => to === undefined || id === to)) {
-      const content = await languages().speak({ guildId: null, userId }, write);
+      const content = redact(await languages().speak({ guildId: null, userId }, write));
       try {
-        await sendTo(userId, redact(content));
+        await sendTo(userId, content, at, to !== undefined);
         isDone = true;
       } catch (error) {
         log.warn('a notice could not be delivered to an owner of the bot', { userId, error });
@@ -92,6 +95,7 @@ export function createOwnerNotices({
     reachable: async () => client.token !== null && (await owners()).length > 0,
     send,
     document,
+    redact,
     languages: () => languagesOf(languages()),
     clock,
     log,
@@ -123,6 +127,8 @@ const COLLECT_MS = 5_000;
 const EVERY_MS = 60 * 60_000;
 /** The text of an alert that is sent later than this includes the time when it was raised. */
 const LATE_MS = 60_000;
+/** The clocks of this machine and Discord may differ by this. */
+const CLOCKS_DIFFER_MS = 60_000;
 const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 10 * 60_000;
 const LONGEST_PART = 500;
@@ -215,6 +221,13 @@ interface Delivery {
   readonly missed: readonly Missed[];
 }
 
+/**
+ * Sends a message to the owners, written in the language of each. Never rejects.
+ * @param at when it is sent for the first time, in milliseconds since the Unix epoch
+ * @param to the one owner to whom a message is sent again
+ */
+type Send = (write: () => string, at: number, to?: string) => Promise<Delivery>;
+
 /** Alerts for the bot's owners. */
 interface AlertQueue extends SendingNotices {
   /** Called when unsent messages may be sent now. */
@@ -224,8 +237,9 @@ interface AlertQueue extends SendingNotices {
 interface AlertQueueDependencies {
   /** Whether messages can be sent at the moment. */
   readonly reachable: () => Promise<boolean>;
-  /** Sends a message to the owners, or to one of them, written in the language of each. Never rejects. */
-  readonly send: (write: () => string, to?: string) => Promise<Delivery>;
+  readonly send: Send;
+  /** Removes secrets from a text. */
+  readonly redact: (text: string) => string;
   /** Languages of owners other than English. */
   readonly languages: () => readonly Language[];
   /** Where alerts are stored. */
@@ -242,6 +256,7 @@ export function createAlertQueue({
   reachable,
   send,
   document,
+  redact,
   languages,
   clock,
   log,
@@ -340,7 +355,7 @@ export function createAlertQueue({
     // Saved before sending, as in `deliverDue`.
     await save();
     for (const { userId, content, at, attempts } of due) {
-      const { missed } = await send(() => content, userId);
+      const { missed } = await send(() => content, at, userId);
       if (missed.length > 0) keepFor({ userId, content, at, attempts: attempts + 1 });
     }
     await save();
@@ -368,14 +383,13 @@ export function createAlertQueue({
     }
     // Saved as sent before the message is sent: when the process dies in between, the log has the alerts, and the next start does not repeat them.
     if (taken.due.length > 0) await save();
-    const { isDone, missed } = await send(() =>
-      [...taken.toSend, ...taken.due.map(([, kind]) => wordsOf(kind, clock.now()))]
-        .map((part) => `⚠️ ${part}`)
-        .join('\n'),
-    );
+    const now = clock.now();
+    const words = () =>
+      [...taken.toSend, ...taken.due.map(([, kind]) => wordsOf(kind, now))].map((part) => `⚠️ ${part}`).join('\n');
+    const { isDone, missed } = await send(words, now);
     if (isDone) {
       retryMs = FIRST_RETRY_MS;
-      for (const one of missed) keepFor({ ...one, at: clock.now(), attempts: 1 });
+      for (const one of missed) keepFor({ ...one, at: now, attempts: 1 });
       startHour(taken);
       return;
     }
@@ -406,7 +420,7 @@ export function createAlertQueue({
 
   return {
     alert(alert) {
-      const { reason, ...raised } = raisedOf(alert, languages(), clock.now());
+      const { reason, ...raised } = raisedOf(alert, languages(), clock.now(), redact);
       log.warn(`${raised.text} ${raised.remedy}`, { alert: alert.kind });
       if (closed) return;
       raise(alert.kind, reason, raised, OWN_GROUP);
@@ -524,7 +538,7 @@ export function raisedOf(
   alert: OwnerAlert,
   languages: readonly Language[],
   at: number,
-  redact: (text: string) => string = (text) => text,
+  redact: (text: string) => string,
 ): Raised & { readonly reason: string } {
   const wordsIn = (language: Language | undefined): Words => {
     const { text, remedy } = speaking(language, () => worded(alert));

@@ -96,7 +96,8 @@ export function openSchedule<T>(
   async function runDue(key: string): Promise<void> {
     const document = documentAt(key);
     const now = clock.now();
-    const isDue = (value: T) => (dueAt(value) ?? Number.POSITIVE_INFINITY) <= clock.now();
+    // The time from before the run: what falls due again during the run is another occurrence.
+    const isDue = (value: T) => (dueAt(value) ?? Number.POSITIVE_INFINITY) <= now;
     try {
       const value = await document.find();
       const due = value === undefined ? undefined : dueAt(value);

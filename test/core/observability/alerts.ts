@@ -20,6 +20,7 @@ export function openAlerts() {
   const parts = (key: string) => ({
     document: () => storage.collection('notices', { scope: 'global', version: 1, schema: alertsSchema }).of(key),
     languages: () => [],
+    redact: (text: string) => text,
     clock,
     log,
   });
@@ -36,6 +37,6 @@ export function openAlerts() {
       channel: Channel,
       redact: (text: string) => string,
     ): ReturnType<typeof createHandedNotices> =>
-      createHandedNotices({ channel, group, redact, ...parts(`owners@${group}`) }),
+      createHandedNotices({ ...parts(`owners@${group}`), channel, group, redact }),
   };
 }

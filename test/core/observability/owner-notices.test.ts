@@ -5,6 +5,7 @@ import { type LocalUser, startLocalDiscord } from '@cinnabar/local-discord';
 import { definePlugin, OwnerNotices, Plugins } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { writtenIn } from '../../support/data.js';
 import { leaveLocked, makeFolder } from '../../support/folder.js';
 import { ownerOf } from '../../support/owners.js';
 
@@ -150,6 +151,42 @@ describe("notices to the bot's owner", () => {
     await second.advance(HOUR);
     expect([heard(you).length, heard(bob).length]).to.deep.equal([1, 1]);
     await second.stop();
+    await discord.close();
+  });
+
+  it('reach an owner once whose earlier message arrived although its response and the search for it were lost', async () => {
+    const world = await createTeamWorld();
+    const { discord, application, bob } = world;
+    await using host = await createTestHost({ plugins: [watchman], world });
+    const channel = bob.openDm(application);
+    const route = new RegExp(`/channels/${channel.id}/messages`);
+    discord.faults.rest.fail(503, { method: 'POST', route, afterEffect: true, times: Number.POSITIVE_INFINITY });
+    discord.faults.rest.fail(503, { method: 'GET', route, times: Number.POSITIVE_INFINITY });
+    await say(host, 'disk-full: Full.');
+    await host.advance(5_000);
+    discord.faults.clear();
+    for (let minute = 0; minute < 12; minute += 1) await host.advance(MINUTE);
+    expect(channel.messages.map(({ content }) => content)).to.deep.equal(['⚠️ Full. Do something.']);
+    await host.stop();
+    await discord.close();
+  });
+
+  it('are stored without secrets, also for an owner who could not be reached', async () => {
+    const world = await createTeamWorld();
+    const { discord, application, bob } = world;
+    await using host = await createTestHost({ plugins: [watchman], world });
+    const secret = 'sk-0123456789abcdefghij';
+    const route = new RegExp(`/channels/${bob.openDm(application).id}/messages`);
+    discord.faults.rest.fail(503, { method: 'POST', route, times: Number.POSITIVE_INFINITY });
+    await say(host, `disk-full: Refused ${secret}.`);
+    expect(await writtenIn(host.dataDir))
+      .to.include('Refused')
+      .and.not.include(secret);
+    await host.advance(5_000);
+    expect(await writtenIn(host.dataDir))
+      .to.match(/"undelivered":\s*\[\s*\{/)
+      .and.not.include(secret);
+    await host.stop();
     await discord.close();
   });
 

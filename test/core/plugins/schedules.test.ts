@@ -16,7 +16,7 @@ type Alarms = Collection<z.output<typeof alarms.schema>, 'global'>;
 function alarmPlugin() {
   const rung: { readonly key: string; readonly lateMs: number; readonly attempt: number }[] = [];
   let store: Alarms | undefined;
-  const state = { failures: 0 };
+  const state: { failures: number; afterRing: () => void } = { failures: 0, afterRing: () => undefined };
   const plugin = definePlugin({
     manifest: { id: 'alarm', version: '1.0.0', description: 'Rings' },
     collections: { alarms },
@@ -33,6 +33,7 @@ function alarmPlugin() {
           }
           const { everyMs } = value;
           if (everyMs !== undefined) await collections.alarms.of(key).set({ ...value, at: dueAt + everyMs });
+          state.afterRing();
         },
       });
     },
@@ -95,6 +96,22 @@ describe('schedule', () => {
     expect(rung.map(({ attempt }) => attempt)).to.deep.equal([1, 2, 3]);
     await host.advance(HOUR);
     expect(rung.at(-1)).to.deep.equal({ key: 'daily', lateMs: 0, attempt: 1 });
+  });
+
+  it('repeats what falls due again before the run ends, as on a machine that sleeps', async () => {
+    const { plugin, rung, state, alarmsOf } = alarmPlugin();
+    await using host = await createTestHost({ plugins: [plugin] });
+    await alarmsOf()
+      .of('daily')
+      .set({ at: host.clock.now() + HOUR, guildId: null, everyMs: HOUR });
+    state.afterRing = () => {
+      state.afterRing = () => undefined;
+      host.clock.advance(HOUR + 5);
+    };
+    await host.advance(HOUR);
+    expect(rung.map(({ lateMs }) => lateMs)).to.deep.equal([0, 5]);
+    await host.advance(HOUR);
+    expect(rung).to.have.length(3);
   });
 
   it('runs late what fell due while the bot was down or the plugin was off', async () => {
