@@ -117,14 +117,7 @@ export async function load(lifecycle: LifecycleContext, finder: Finder, idOrFold
   const broken = await finder.refresh();
   const record = finder.find(idOrFolder);
   if (record === undefined) throw explain(lifecycle, idOrFolder, broken);
-  const state = stateOf(record);
-  if (state === 'running' || state === 'waiting') {
-    const params = {
-      plugin: record.id,
-      state: state === 'running' ? t('already running') : t('already loaded, and waiting'),
-    };
-    throw new CinnabarError('CINNABAR_PLUGIN_STATE', params);
-  }
+  assertNotLoaded(record);
   const loaded = await loadAnew(lifecycle, record);
   await settle(lifecycle);
   if (loaded.failure !== undefined) throw failureError(loaded.failure);
@@ -149,6 +142,14 @@ function explain({ records }: LifecycleContext, wanted: string, broken: readonly
   return report ?? unknownPlugin(wanted, records);
 }
 
+/** @throws CINNABAR_PLUGIN_STATE while the plugin runs or waits */
+function assertNotLoaded(record: PluginRecord): void {
+  const state = stateOf(record);
+  if (state !== 'running' && state !== 'waiting') return;
+  const words = state === 'running' ? t('already running') : t('already loaded, and waiting');
+  throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: words });
+}
+
 /**
  * Stops a plugin and releases its code. Plugins that need it are stopped first, and wait.
  * @throws CINNABAR_PLUGIN_STATE, CINNABAR_PLUGIN_REQUIRED
@@ -167,9 +168,7 @@ export async function unload(lifecycle: LifecycleContext, record: PluginRecord):
 
 /** Removes the record of a deleted plugin. @throws CINNABAR_PLUGIN_STATE while it runs or waits */
 export async function forget(lifecycle: LifecycleContext, record: PluginRecord): Promise<void> {
-  const state = stateOf(record);
-  if (state === 'running' || state === 'waiting')
-    throw new CinnabarError('CINNABAR_PLUGIN_STATE', { plugin: record.id, state: t('already loaded, and waiting') });
+  assertNotLoaded(record);
   await lifecycle.guards.note({ ...record.manifest, guard: false });
   lifecycle.records.delete(record.id);
 }
