@@ -254,7 +254,7 @@ export function watchJoins({ on, ready, client, settings, collections, log }: Ro
 
   on('guildMemberUpdate', async (_before, member) => {
     if (member.pending || !(await waitingIn(member.guild)).has(member.id)) return;
-    // Giving a role twice changes nothing, so members leave the waiting list only after they have it.
+    // After the role: if the process ends in between, it is given again, which changes nothing. A role that the bot may not give is reported to the server.
     await give(member);
     await changeWaiting(member.guild, (ids) => ids.delete(member.id));
   });
