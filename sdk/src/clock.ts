@@ -39,10 +39,10 @@ export interface ScheduleDefinition<T> {
   /** The guild that it belongs to: it waits while the plugin is off there, or the bot is not in it. Without it, documents belong to no guild. */
   guildOf?(value: T): string | null;
   /**
-   * Called for each document that is due, one after another for a key. When it resolves, the document is deleted, unless it has changed so that it is no longer
-   * due: for what repeats, save the next time. When it rejects, it is called again, after 30 s at first and then with growing delays of up to an hour; also
-   * when the process ended during the call. So an effect that must not happen twice has to be sent with `sendOnce`, or recorded in the document before it is
-   * done.
+   * Called for each document that is due, one after another for a key. When it resolves, the document is deleted, unless it has changed so that it is due
+   * later: for what repeats, save the next time; a time that has passed is due at once. When it rejects, it is called again, after 30 s at first and then with
+   * growing delays of up to an hour; also when the process ended during the call. So an effect that must not happen twice has to be sent with `sendOnce`, or
+   * recorded in the document before it is done.
    */
   run(due: DueDocument<T>): unknown;
 }

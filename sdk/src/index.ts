@@ -87,6 +87,7 @@ export {
   asUnfinishedPart,
   compareIds,
   createdAt,
+  earliestIdAt,
   idAfter,
   idAt,
   idBefore,

@@ -12,6 +12,7 @@ import {
   Tools,
 } from '@cinnabar/sdk';
 import { expect } from 'chai';
+import { PermissionsBitField } from 'discord.js';
 
 const SECRET = 'the zebra plan is off';
 
@@ -158,6 +159,23 @@ describe('security: what came from where', () => {
     await host.settled();
     expect(await provenance.mayShow(sources, [actorOf(you, general)])).to.equal(false);
     expect(await provenance.mayShow(undefined, [actorOf(you, general)])).to.equal(false);
+  });
+
+  it('what a thread says is told in its channel only if all who see the channel may read earlier messages', async () => {
+    const { alice, guild, general } = host;
+    const thread = alice.startThread(general, 'aside');
+    await host.settled();
+    const source = [{ guildId: guild.id, channelId: thread.id }];
+    const isTold = () => host.resolve(Provenance).mayTell(source, actorOf(alice, general));
+    expect(isTold()).to.equal(true);
+    const { permissions } = guild.everyone;
+    const names = new PermissionsBitField(permissions).toArray();
+    guild.editRole(guild.everyone, { permissions: names.filter((name) => name !== 'ReadMessageHistory') });
+    await host.settled();
+    expect(isTold()).to.equal(false);
+    guild.editRole(guild.everyone, { permissions: names });
+    await host.settled();
+    expect(isTold()).to.equal(true);
   });
 
   it('an export has no arguments that were written where the member may not read any more', async () => {

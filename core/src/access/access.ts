@@ -415,7 +415,9 @@ export function judge(
 
 const NO_RULES: readonly AccessRule[] = [];
 
-/** No rule applies to the bot's owner, nor to a guild's owner who uses a required plugin in that guild. So neither can lock themselves out. */
+/**
+ * No rule applies to the bot's owner. In required plugins the guild's own rules do not apply to its owner, who can so undo them; the rules of the bot's owner do.
+ */
 function levelsFor(subject: Subject, { required }: PluginThere): RuleLevels {
   if (subject.isBotOwner) return { owner: NO_RULES, guild: NO_RULES };
   const { owner, guild } = subject.accessRules;

@@ -59,9 +59,12 @@ function homeOf(channel: GuildBasedChannel): GuildBasedChannel {
 
 /** Whether all who can see `one` may read `other`. */
 function seesBoth(one: GuildBasedChannel, other: GuildBasedChannel): boolean {
-  // A thread and its parent have the same viewers; only an overwrite can deny some of them the history.
-  if (one.id === other.id) return !overwritesOf(other).some(({ deny }) => deny.has(ReadMessageHistory));
   const { everyone, cache: roles } = other.guild.roles;
+  // A thread and its parent have the same viewers. They all have the history if everybody has it, and no overwrite denies it to some.
+  if (one.id === other.id) {
+    const isDenied = overwritesOf(other).some(({ deny }) => deny.has(ReadMessageHistory));
+    return !isDenied && other.permissionsFor(everyone)?.has(ReadMessageHistory) === true;
+  }
   const hides = (overwrite: PermissionOverwrites) => overwrite.deny.any(ViewChannel | ReadMessageHistory | Connect);
   // A member who sees `one` may be denied `other` by an overwrite for a member or role.
   const shutsOut = overwritesOf(other).some((overwrite) => overwrite.id !== everyone.id && hides(overwrite));

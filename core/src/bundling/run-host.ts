@@ -70,6 +70,7 @@ export function openHostBundle(dir: string, { runsBot, onUnusable }: HostBundleO
 }
 
 function runHostBundle(dir: string, built: Built, runsBot: boolean): HostBundle {
+  codeCache.resetHeapOptions();
   for (const flag of FLAGS) setFlagsFromString(flag);
   if (runsBot) holdYoungGeneration();
   const file = join(dir, built.script);

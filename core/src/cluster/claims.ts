@@ -209,11 +209,11 @@ export async function tellUnfinished(options: {
     );
   const tell = async (one: Claimed) => {
     const { id, guildId, channelId, userId } = one;
-    const inLanguageOfMember = <T>(task: () => Promise<T>) => languages.serve({ guildId, userId }, undefined, task);
-    if (await inLanguageOfMember(() => fillDeferral(client, one, sentence))) return;
+    const inTheirLanguage = <T>(task: () => Promise<T>) => languages.serve({ guildId, userId }, undefined, task);
+    if (await inTheirLanguage(() => fillDeferral(client, one, sentence))) return;
     const channel = channelId === null ? null : await client.channels.fetch(channelId);
     if (channel?.isSendable() !== true || (await isAnswered(channel, id))) return;
-    await inLanguageOfMember(() =>
+    await inTheirLanguage(() =>
       sendOnce(
         channel,
         {

@@ -137,7 +137,7 @@ export interface CommandServices {
   readonly decisions?: Pick<MessageDecisions, 'note'>;
   readonly boundary: Boundary;
   readonly claims: Claims;
-  readonly languages: Pick<LanguageService, 'serve' | 'forDiscord' | 'digestForDiscord'>;
+  readonly languages: Pick<LanguageService, 'serve' | 'serveInteraction' | 'forDiscord' | 'digestForDiscord'>;
   readonly metrics: Metrics;
   /** Stores the content of Discord's lists of slash commands; only in memory when left out. Called after the login. */
   readonly syncedLists?: () => SyncedListsDocument;

@@ -49,11 +49,6 @@ type Dependencies = Pick<CommandServices, 'enabledIn' | 'boundary' | 'access' | 
 export function createInteractionRouter(parts: Dependencies, registry: Registry, execution: Execution) {
   const { enabledIn, boundary, languages, claims, log } = parts;
 
-  const inLanguageOfMember = <T>(
-    { guildId, user, locale }: ChatInputCommandInteraction | AutocompleteInteraction,
-    task: () => T | Promise<T>,
-  ) => languages.serve({ guildId, userId: user.id }, locale, task);
-
   return (interaction: Interaction): boolean => {
     const typing = interaction.isAutocomplete();
     if (!typing && !interaction.isChatInputCommand()) return false;
@@ -63,7 +58,7 @@ export function createInteractionRouter(parts: Dependencies, registry: Registry,
       // Discord's list, or a member's client, may be out of date for a moment.
       const answer = typing
         ? interaction.respond([])
-        : inLanguageOfMember(interaction, () => notice(interaction, notAvailable()));
+        : languages.serveInteraction(interaction, () => notice(interaction, notAvailable()));
       Promise.resolve(answer).catch((error: unknown) =>
         log.warn('an unknown slash command could not be answered', { command: interaction.commandName, error }),
       );
@@ -71,10 +66,10 @@ export function createInteractionRouter(parts: Dependencies, registry: Registry,
     }
     void boundary.run(entry.owner, guildId, `command ${entry.name}`, () =>
       typing
-        ? inLanguageOfMember(interaction, () => autocomplete(parts, interaction, entry))
+        ? languages.serveInteraction(interaction, () => autocomplete(parts, interaction, entry))
         : // The claim comes first, since reading the member's language may take time.
           claims.run(claimed(interaction), () =>
-            inLanguageOfMember(interaction, () => runInteraction(execution, interaction, entry, log)),
+            languages.serveInteraction(interaction, () => runInteraction(execution, interaction, entry, log)),
           ),
     );
     return true;

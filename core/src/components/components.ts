@@ -28,7 +28,7 @@ interface ComponentServices {
   readonly boundary: Boundary;
   readonly claims: Claims;
   readonly interactionRequests: InteractionRequests;
-  readonly languages: Pick<LanguageService, 'serve'>;
+  readonly languages: Pick<LanguageService, 'serveInteraction'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -47,12 +47,9 @@ const disabled = () => t('This does not work here at the moment: the plugin behi
 export function createComponents(parts: ComponentServices): ComponentService {
   const registered = new Map<string, Registered>();
 
-  const inLanguageOfMember = <T>({ guildId, user, locale }: ComponentInteraction, task: () => T | Promise<T>) =>
-    parts.languages.serve({ guildId, userId: user.id }, locale, task);
-
   const tell = async (interaction: ComponentInteraction, sentence: () => string) => {
     try {
-      await inLanguageOfMember(interaction, () => notice(interaction, sentence()));
+      await parts.languages.serveInteraction(interaction, () => notice(interaction, sentence()));
     } catch (error) {
       parts.log.warn('a stale component could not be answered', { customId: interaction.customId, error });
     }
@@ -80,7 +77,9 @@ export function createComponents(parts: ComponentServices): ComponentService {
         const { owner, definition } = entry;
         void parts.boundary.run(owner, interaction.guildId, `component ${definition.name}`, () =>
           parts.claims.run(claimed(interaction), () =>
-            inLanguageOfMember(interaction, () => runComponent(parts, owner, definition, interaction, id.args)),
+            parts.languages.serveInteraction(interaction, () =>
+              runComponent(parts, owner, definition, interaction, id.args),
+            ),
           ),
         );
       }

@@ -13,7 +13,7 @@ import {
   SOURCE_LOCALE,
   speaking,
 } from '@cinnabar/sdk';
-import { Locale } from 'discord.js';
+import { type BaseInteraction, Locale } from 'discord.js';
 import type { IntlMessageFormat } from 'intl-messageformat';
 import { LRUCache } from 'lru-cache';
 
@@ -26,6 +26,8 @@ export interface LanguageService extends Languages {
    * @param shown the locale of the member's Discord client, when an interaction contains it; a language that the member has chosen takes precedence
    */
   serve<T>(audience: Audience, shown: string | undefined, task: () => T | Promise<T>): T | Promise<T>;
+  /** Runs a task in the language of the member of an interaction. */
+  serveInteraction<T>(interaction: InteractionAudience, task: () => T | Promise<T>): T | Promise<T>;
   /** The languages other than English, each with the Discord locales that it serves. */
   forDiscord(): Localizations;
   /** Digest of all results of `forDiscord`. It does not parse the catalogues, so they take no memory until another language is used. */
@@ -33,6 +35,8 @@ export interface LanguageService extends Languages {
   /** Discards the catalogues: plugins were added, removed or changed. */
   reread(): void;
 }
+
+type InteractionAudience = Pick<BaseInteraction, 'guildId' | 'user' | 'locale'>;
 
 /** Languages by Discord's locale. */
 export type Localizations = readonly (readonly [locale: Locale, language: Language])[];
@@ -113,6 +117,7 @@ export function createLanguages({ folders, log, byDefault }: LanguageServices): 
       return digest;
     },
     serve,
+    serveInteraction: ({ guildId, user, locale }, task) => serve({ guildId, userId: user.id }, locale, task),
     speak: async (audience, task) => serve(audience, undefined, task),
     chooseBy(choice) {
       choose = choice;

@@ -51,7 +51,7 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
   let lookedAt = now();
   let folder = 0;
 
-  const abandon = (old: LogFiles | undefined) => {
+  const closeQuietly = (old: LogFiles | undefined) => {
     // Not awaited, since the disk may have failed. Open files do not keep the process alive.
     old?.close().catch(() => undefined);
   };
@@ -61,7 +61,7 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
       // Errors of a closed stream are ignored.
       if (files !== opened) return;
       files = undefined;
-      abandon(opened);
+      closeQuietly(opened);
       failedAt = now();
       reason = error.message;
       onFailure(error);
@@ -94,7 +94,7 @@ export function openLogFiles(options: LogFilesOptions): LogFiles {
       sweep(options);
       // Writes into a removed folder succeed, and their data are lost.
       if (folderAt(dir) !== folder) {
-        abandon(files);
+        closeQuietly(files);
         files = undefined;
       }
     }

@@ -3,7 +3,7 @@ import {
   type Clock,
   currentLocale,
   type Document,
-  idAt,
+  earliestIdAt,
   isRefusal,
   type Language,
   type Logger,
@@ -67,7 +67,7 @@ export function createOwnerNotices({
   const sendTo = async (userId: string, content: string, at: number, isRepeated: boolean) => {
     const channel = await client.users.createDM(userId);
     // An earlier attempt may have arrived although its response was lost.
-    const sentAfter = isRepeated ? idAt(at - CLOCKS_DIFFER_MS) : undefined;
+    const sentAfter = isRepeated ? earliestIdAt(at) : undefined;
     for (const part of splitMessage(content, LONGEST_MESSAGE)) {
       const message = { content: asNotice(part), allowedMentions: { parse: [] } };
       // No retries here, since the queue retries with longer delays.
@@ -127,8 +127,6 @@ const COLLECT_MS = 5_000;
 const EVERY_MS = 60 * 60_000;
 /** The text of an alert that is sent later than this includes the time when it was raised. */
 const LATE_MS = 60_000;
-/** The clocks of this machine and Discord may differ by this. */
-const CLOCKS_DIFFER_MS = 60_000;
 const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 10 * 60_000;
 const LONGEST_PART = 500;

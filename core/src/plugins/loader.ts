@@ -239,7 +239,7 @@ export interface BorrowedDefinitions {
   readonly reuse: NonNullable<LoaderOptions['reuse']>;
   /** The bundles of all definitions so far, so that a plugin's sources are checked once in a process. */
   readonly builtPlugins: BuiltPlugins;
-  /** Called once the host has stopped. */
+  /** Called once nothing that the definitions have started runs any more. */
   giveBack(): void;
 }
 
@@ -256,8 +256,9 @@ export function createDefinitionPool() {
       return {
         builtPlugins: { files, onChange: () => files.clear() },
         reuse(entry, file, evaluate) {
-          files.set(entry, file);
           const plugin = unused.get(file)?.pop() ?? evaluate();
+          // Only now: a bundle that is known here is not validated again.
+          files.set(entry, file);
           borrowed.push([file, plugin]);
           return plugin;
         },

@@ -96,8 +96,6 @@ export function openSchedule<T>(
   async function runDue(key: string): Promise<void> {
     const document = documentAt(key);
     const now = clock.now();
-    // The time from before the run: what falls due again during the run is another occurrence.
-    const isDue = (value: T) => (dueAt(value) ?? Number.POSITIVE_INFINITY) <= now;
     try {
       const value = await document.find();
       const due = value === undefined ? undefined : dueAt(value);
@@ -105,6 +103,8 @@ export function openSchedule<T>(
         plan(key, value);
         return;
       }
+      // A later time is another occurrence, even if it has passed already: the bot was down, or the machine has slept during the run.
+      const isUnchanged = (one: T) => (dueAt(one) ?? Number.POSITIVE_INFINITY) <= due;
       const guildId = guildOf?.(value) ?? null;
       if (guildId !== null && !(client.guilds.cache.has(guildId) && (await enabledIn(guildId, owner.plugin)))) {
         lookAt.set(key, now + LONGEST_WAIT_MS);
@@ -120,10 +120,10 @@ export function openSchedule<T>(
       });
       if (isDone) {
         attempts.delete(key);
-        await document.delete(isDue);
+        await document.delete(isUnchanged);
       }
       const left = await document.find();
-      if (left !== undefined && isDue(left)) {
+      if (left !== undefined && isUnchanged(left)) {
         attempts.set(key, attempt);
         lookAt.set(key, clock.now() + Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_PAUSE_MS));
       } else plan(key, left);

@@ -2,8 +2,20 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
 import { access, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 import { underUsualFlags } from './young-generation.js';
+
+/**
+ * Options of a process that V8 also applies to its threads, in place of their limits: with `--max-old-space-size=4096` a document could fill 4 GB. V8 also
+ * refuses code caches that were made under other ones.
+ */
+const HEAP_OPTIONS = ['--max-old-space-size', '--max-semi-space-size', '--max-heap-size'];
+
+/** Resets the options about the size of the heap, before the first code cache is read. The main thread keeps its limits, which V8 has read at its start. */
+export function resetHeapOptions(): void {
+  for (const option of HEAP_OPTIONS) setFlagsFromString(`${option}=0`);
+}
 
 /** Scripts that ran without a code cache, by the path of their cache file. */
 const uncached = new Map<string, { readonly script: Script; readonly key: Buffer }>();

@@ -333,9 +333,9 @@ export function createDiskWatch(options: {
     });
 
   const block = (trouble: DiskTrouble, file: string, error: unknown) => {
-    const blockedAt = blocked.get(file);
-    if (blockedAt === undefined) log.error(`a file cannot be saved: ${trouble.words}`, { file, error });
-    if (blockedAt !== undefined && clock.now() - blockedAt < REMIND_MS) return;
+    const remindedAt = blocked.get(file);
+    if (remindedAt === undefined) log.error(`a file cannot be saved: ${trouble.words}`, { file, error });
+    if (remindedAt !== undefined && clock.now() - remindedAt < REMIND_MS) return;
     blocked.set(file, clock.now());
     const { words, code } = trouble;
     alert({

@@ -224,7 +224,7 @@ export function withinBound(outcome: SettledOutcome, most: number): SettledOutco
 function boundedContent(content: readonly ToolContent[], most: number): readonly ToolContent[] {
   let left = most;
   const bounded = (text: string) => {
-    // A text is left out when less space is left than the note that it was cut takes.
+    // A text that does not fit is cut, or left out if too little space is left for its beginning and the note that it was cut.
     const kept = left >= Math.min(text.length, LEAST_SHOWN) ? boundedText(text, left) : '';
     left -= text.length;
     return kept;

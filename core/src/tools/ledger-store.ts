@@ -52,10 +52,8 @@ const documentSchema = z.union([rowSchema, forgottenSchema]);
 
 /**
  * Stores one document for each call, below `open` until it is archived: until then only this document determines the state of the call. Archived calls are
- * below
- * `ended`, so that a start reads only the calls that it has to resolve. Before an archived document is rewritten, its copies have to be erased. It is written
- * below
- * `replacing` first, so that a process that ends in between does not lose it.
+ * below `ended`, so that a start reads only the calls that it has to resolve. Before an archived document is rewritten, its copies have to be erased. It is
+ * written below `replacing` first, so that a process that ends in between does not lose it.
  */
 export function createLedgerStore(driver: Driver, log: Logger, subjects: SubjectIndex) {
   const read = async (path: DocumentPath, again = true): Promise<LedgerEntry | Forgotten | undefined> => {

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { CinnabarError, type Logger, UserError, type WorkerModule } from '@cinnabar/sdk';
 import type { Owner } from '../contracts.js';
 import { type BuildOptions, build } from '../plugins/build/build.js';
+import { resetHeapOptions } from '../process/code-cache.js';
 
 /** A thread's task. */
 export interface Task {
@@ -77,11 +77,6 @@ const MEMORY_MB = 192;
 const YOUNG_MB = 16;
 const MOST_WAITING = 256;
 const MOST_WAITING_OF_GROUP = 32;
-/**
- * Options of a process that V8 also applies to its threads, in place of their limits: with `--max-old-space-size=4096` a document could fill 4 GB. They are
- * reset before a thread is started; the main thread keeps its limits, which V8 has read at its start.
- */
-const HEAP_OPTIONS = ['--max-old-space-size', '--max-semi-space-size', '--max-heap-size'];
 const SCRIPT = new URL('./thread.js', import.meta.url);
 
 interface Pending {
@@ -110,7 +105,7 @@ export function createWorkerPool({
   let closed = false;
 
   const start = (): Thread => {
-    for (const option of HEAP_OPTIONS) setFlagsFromString(`${option}=0`);
+    resetHeapOptions();
     const worker = new Worker(SCRIPT, {
       name: 'cinnabar documents',
       // The thread gets no secrets and no flags of the host.

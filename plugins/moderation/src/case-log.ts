@@ -1,8 +1,8 @@
 import {
   asNotice,
+  earliestIdAt,
   findSendable,
   findSendableIn,
-  idAt,
   isRefusal,
   isUnreachable,
   type ModerationCase,
@@ -41,7 +41,7 @@ export function createCaseLog({ client, settings, services, log, signal }: Moder
     const sent = await sendOnce(channel, message, `case:${guildId}:${one.number}`, {
       clock,
       signal,
-      ...(mayBeThere ? { sentAfter: idAt(one.at) } : {}),
+      ...(mayBeThere ? { sentAfter: earliestIdAt(one.at) } : {}),
     });
     await cases.change(guildId, one.number, (draft) => {
       draft.post = { channelId, messageId: sent.id };

@@ -2,8 +2,8 @@ import {
   asNotice,
   createKeyedMutex,
   type DueDocument,
+  earliestIdAt,
   findSendable,
-  idAt,
   isForbidden,
   isUnreachable,
   sendOnce,
@@ -22,8 +22,6 @@ const LATE_MS = 120_000;
 const KEPT_MS = 86_400_000;
 /** A repeating reminder ends after this number of failed deliveries in a row. */
 const MOST_FAILURES = 3;
-/** Tolerance for the difference between the bot's clock and Discord's. */
-const SKEW_MS = 60_000;
 
 const SNOOZES = { '10m': 600_000, '1h': 3_600_000, '1d': 86_400_000 } as const;
 const isSnooze = (name: string | undefined): name is keyof typeof SNOOZES => name !== undefined && name in SNOOZES;
@@ -128,7 +126,7 @@ export function registerDelivery(context: ReminderContext, reminders: Reminders)
     const attempt = async (channel: SendableChannels | undefined, notes: readonly string[], isShown = true) => {
       if (channel === undefined) return false;
       const message = messageOf(id, reminder, { lateMs, notes, isShown });
-      const sentAfter = begunAt === undefined ? {} : { sentAfter: idAt(begunAt - SKEW_MS) };
+      const sentAfter = begunAt === undefined ? {} : { sentAfter: earliestIdAt(begunAt) };
       try {
         await sendOnce(channel, message, `reminder:${id}:${times}`, { clock, signal: context.signal, ...sentAfter });
         return true;

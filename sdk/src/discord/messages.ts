@@ -162,3 +162,11 @@ export function idAt(timeMs: number): string {
   const sinceEpoch = Math.max(0, timeMs - DiscordSnowflake.epochNumber);
   return String(BigInt(Math.floor(sinceEpoch)) << 22n);
 }
+
+/** The clocks of this machine and Discord may differ by this. */
+const SKEW_MS = 60_000;
+
+/** The lowest id that Discord may have given at a moment of this machine's clock: for `sentAfter` of `sendOnce`. */
+export function earliestIdAt(timeMs: number): string {
+  return idAt(timeMs - SKEW_MS);
+}

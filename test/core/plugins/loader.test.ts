@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { countSyncs } from '../../support/file-syncs.js';
 import { codedError } from './support/expect-error.js';
 import { useFolder } from './support/folder.js';
-import { loaderIn } from './support/harness.js';
+import { loaderIn, loadersOfOneProcess } from './support/harness.js';
 
 /** A plugin whose `setup` returns the value of an expression. */
 const source = (expression: string, before = '') => `
@@ -228,6 +228,15 @@ export function fail(): never {
       const index = source('0').replace("'1.0.0'", "'1.0.0', host: '^9.0.0'");
       const sentence = await codedError('CINNABAR_PLUGIN_HOST_VERSION', load({ 'dice/index.ts': index }));
       expect(sentence).to.equal('The plugin "dice" needs host ^9.0.0, but this is 0.1.0.');
+    });
+
+    it('says so again to a second host of the process', async () => {
+      await folder.write({ 'dice/index.ts': source('0').replace("'1.0.0'", "'1.0.0', host: '^9.0.0'") });
+      const discover = createDiscovery({ bundled: [folder.at('dice')], folders: [], packageRoots: [] });
+      const [found] = (await discover()).plugins;
+      if (found === undefined) throw new Error('no plugin was found');
+      for (const one of loadersOfOneProcess(folder.at('cache')))
+        await codedError('CINNABAR_PLUGIN_HOST_VERSION', one.load(found, { verify: false }));
     });
   });
 

@@ -114,6 +114,18 @@ describe('schedule', () => {
     expect(rung).to.have.length(3);
   });
 
+  it('makes up for each time that a repeating document has missed', async () => {
+    const { plugin, rung, alarmsOf } = alarmPlugin();
+    await using host = await createTestHost({ plugins: [plugin] });
+    await alarmsOf()
+      .of('hourly')
+      .set({ at: host.clock.now() - 3 * HOUR, guildId: null, everyMs: HOUR });
+    await host.settled();
+    expect(rung.map(({ lateMs }) => lateMs / HOUR)).to.deep.equal([3, 2, 1, 0]);
+    await host.advance(HOUR);
+    expect(rung).to.have.length(5);
+  });
+
   it('runs late what fell due while the bot was down or the plugin was off', async () => {
     const first = alarmPlugin();
     const host = await createTestHost({ plugins: [first.plugin] });

@@ -343,9 +343,8 @@ export interface Entry<T> {
   read(): Promise<T>;
   /**
    * Passes a draft to `body` and saves the data that it returns; `undefined` deletes the document. Resolves with the value of a later `read`. Nothing changes
-   * when
-   * `body` throws, its data are not valid, or the write fails. When another process has changed the document meanwhile, `body` runs again with a draft of the
-   * new version.
+   * when `body` throws, its data are not valid, or the write fails. When another process has changed the document meanwhile, `body` runs again with a draft of
+   * the new version.
    */
   change(body: (draft: T, stored: () => Stored | undefined) => Promise<unknown>): Promise<T>;
 }

@@ -2,7 +2,7 @@ import {
   answerMessages,
   asNotice,
   type Clock,
-  idAt,
+  earliestIdAt,
   mayRefer,
   noticeMessages,
   OperatorError,
@@ -147,7 +147,7 @@ export async function postAt(
   const { messageId } = facts;
   const isOld = messageId !== null && clock.now() - facts.at >= NONCE_KEPT_MS;
   // Messages of a webhook have no nonce, so an earlier copy is always searched for in the channel.
-  const sentAfter = profile === undefined ? (isOld ? messageId : undefined) : (messageId ?? idAt(facts.at));
+  const sentAfter = profile === undefined ? (isOld ? messageId : undefined) : (messageId ?? earliestIdAt(facts.at));
   const sent = await sendText(channel, notice ? noticeMessages(text) : answerMessages(text), `relay:${key}`, {
     clock,
     sentAfter,

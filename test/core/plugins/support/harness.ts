@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { join } from 'node:path';
 import { createDiscovery, type Discover } from '@cinnabar/core';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
-import { createLoader } from '@cinnabar/core/internal/plugins/loader';
+import { createDefinitionPool, createLoader } from '@cinnabar/core/internal/plugins/loader';
 import {
   createPluginManager,
   type KnownGuard,
@@ -47,6 +47,14 @@ interface BuiltAhead {
 /** A loader that builds plugins into a folder, and evaluates them, in a host 0.1.0. */
 export function loaderIn(cacheDir: string, builtPlugins?: BuiltAhead) {
   return createLoader({ cacheDir, hostVersion: '0.1.0', ...(builtPlugins === undefined ? {} : { builtPlugins }) });
+}
+
+/** Two such loaders that use the definitions of one process one after another, as `cinnabar eval` does. */
+export function loadersOfOneProcess(cacheDir: string) {
+  const pool = createDefinitionPool();
+  return [pool.borrow(), pool.borrow()].map(({ reuse, builtPlugins }) =>
+    createLoader({ cacheDir, hostVersion: '0.1.0', reuse, builtPlugins }),
+  );
 }
 
 interface HarnessOptions {
