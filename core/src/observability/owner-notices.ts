@@ -64,29 +64,33 @@ export function createOwnerNotices({
   clock,
   log,
 }: Dependencies): SendingNotices {
-  const sendTo = async (userId: string, content: string, at: number, isRepeated: boolean) => {
+  const partsOf = (content: string) => splitMessage(content, LONGEST_MESSAGE).map(asNotice);
+  const sendTo = async (userId: string, content: string, at: number, before: Missed | undefined) => {
     const channel = await client.users.createDM(userId);
-    // An earlier attempt may have arrived although its response was lost.
-    const sentAfter = isRepeated ? earliestIdAt(at) : undefined;
-    for (const part of splitMessage(content, LONGEST_MESSAGE)) {
-      const message = { content: asNotice(part), allowedMentions: { parse: [] } };
+    const earlier = before === undefined ? [] : partsOf(before.content);
+    // The earlier attempt may have arrived although its response was lost.
+    const sentAfter = before === undefined ? undefined : earliestIdAt(at);
+    for (const [index, part] of partsOf(content).entries()) {
+      const message = { content: part, allowedMentions: { parse: [] } };
       // No retries here, since the queue retries with longer delays.
-      await sendOnce(channel, message, `notice ${userId} ${at} ${part}`, { clock, pausesMs: [], sentAfter });
+      const options = { clock, pausesMs: [], sentAfter, sentAs: earlier[index] };
+      await sendOnce(channel, message, `notice ${userId} ${at} ${index}`, options);
     }
   };
-  const send: Send = async (write, at, to) => {
+  const send: Send = async (write, at, before) => {
     let isDone = false;
     const missed: Missed[] = [];
-    for (const userId of (await owners()).filter((id) => to === undefined || id === to)) {
-      const content = redact(await languages().speak({ guildId: null, userId }, write));
+    for (const userId of (await owners()).filter((id) => before === undefined || id === before.userId)) {
+      const speak = (isLate: boolean) => languages().speak({ guildId: null, userId }, () => redact(write(isLate)));
+      const [content, late] = [await speak(false), await speak(true)];
       try {
-        await sendTo(userId, content, at, to !== undefined);
+        await sendTo(userId, before === undefined ? content : late, at, before);
         isDone = true;
       } catch (error) {
         log.warn('a notice could not be delivered to an owner of the bot', { userId, error });
         // An owner who accepts no direct messages is not retried.
         if (isRefusal(error)) isDone = true;
-        else missed.push({ userId, content });
+        else missed.push({ userId, content: before?.content ?? content, late });
       }
     }
     return { isDone, missed };
@@ -182,11 +186,15 @@ type Kind = z.output<typeof kindSchema>;
 const undeliveredSchema = z.object({
   userId: z.string(),
   content: z.string(),
+  /** The same with the time of each alert. */
+  late: z.string().optional(),
   /** When it was first sent. */
   at: z.number(),
   attempts: z.int().positive(),
   /** When it is sent again. */
   dueAt: z.number(),
+  /** Whether no owner has received it: then it is not given up, and newer alerts wait for it. */
+  isOnly: z.boolean().default(false),
 });
 type Undelivered = z.output<typeof undeliveredSchema>;
 
@@ -208,8 +216,17 @@ export const alertsSchema = z.object({
 });
 export type Alerts = z.output<typeof alertsSchema>;
 
+/** Alerts that are about to be sent. */
+interface Taken {
+  /** By kind, as they were before. */
+  readonly due: readonly (readonly [kind: string, before: Kind])[];
+  readonly toSend: readonly string[];
+  /** When they were taken: the `sentAt` of their kinds. */
+  readonly at: number;
+}
+
 /** A message that an owner has not received, in the owner's language. */
-type Missed = Pick<Undelivered, 'userId' | 'content'>;
+type Missed = Pick<Undelivered, 'userId' | 'content' | 'late'>;
 
 /** The result of sending a message. */
 interface Delivery {
@@ -221,10 +238,11 @@ interface Delivery {
 
 /**
  * Sends a message to the owners, written in the language of each. Never rejects.
+ * @param write the text; with `true`, with the time of each alert
  * @param at when it is sent for the first time, in milliseconds since the Unix epoch
- * @param to the one owner to whom a message is sent again
+ * @param before the earlier attempt for one owner, to whom it is sent again
  */
-type Send = (write: () => string, at: number, to?: string) => Promise<Delivery>;
+type Send = (write: (isLate: boolean) => string, at: number, before?: Missed) => Promise<Delivery>;
 
 /** Alerts for the bot's owners. */
 interface AlertQueue extends SendingNotices {
@@ -300,7 +318,7 @@ export function createAlertQueue({
     dueAt.set(name, Math.max(now + COLLECT_MS, rested));
   };
 
-  const takeDue = () => {
+  const takeDue = (): Taken => {
     const now = clock.now();
     const due = [...kinds].filter(([name, { waiting }]) => waiting.length > 0 && (dueAt.get(name) ?? 0) <= now);
     const toSend = sentences;
@@ -311,9 +329,9 @@ export function createAlertQueue({
       kinds.delete(name);
       dueAt.delete(name);
     }
-    return { due, toSend };
+    return { due, toSend, at: now };
   };
-  const putBack = ({ due, toSend }: ReturnType<typeof takeDue>) => {
+  const putBack = ({ due, toSend }: Taken) => {
     sentences = [...toSend, ...sentences];
     for (const [name, before] of due) {
       const since = kinds.get(name);
@@ -323,42 +341,45 @@ export function createAlertQueue({
       dueAt.set(name, 0);
     }
   };
-  /** Starts the hour without further alerts when the message has been sent, which may have taken a while. */
-  const startHour = ({ due }: ReturnType<typeof takeDue>) => {
-    for (const [name] of due) {
-      const kind = kinds.get(name);
-      if (kind === undefined) continue;
+  /** Starts the hour without further alerts of the kinds that were taken at a time, when their message has been sent, which may have taken a while. */
+  const startHour = (at: number) => {
+    for (const [name, kind] of kinds) {
+      if (kind.sentAt !== at) continue;
       kind.sentAt = clock.now();
       setDue(name, kind);
     }
-    void save();
   };
   const postpone = () => {
     notBefore = clock.now() + retryMs;
     retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
   };
   const keepFor = (one: Omit<Undelivered, 'dueAt'>) => {
-    if (clock.now() - one.at >= REDELIVER_MS) {
+    if (!one.isOnly && clock.now() - one.at >= REDELIVER_MS) {
       log.warn('an owner of the bot could not be sent a notice for a day: it is given up', { userId: one.userId });
       return;
     }
     const pauseMs = Math.min(FIRST_RETRY_MS * 2 ** (one.attempts - 1), LONGEST_RETRY_MS);
     undelivered = [...undelivered, { ...one, dueAt: clock.now() + pauseMs }].slice(-MOST_UNDELIVERED);
   };
-  /** Sends due messages again to owners who have not received them, although others have. */
+  /** Sends due messages again to owners who have not received them. */
   const redeliverDue = async () => {
     const due = undelivered.filter(({ dueAt: at }) => at <= clock.now());
     if (due.length === 0) return;
     undelivered = undelivered.filter((one) => !due.includes(one));
     // Saved before sending, as in `deliverDue`.
     await save();
-    for (const { userId, content, at, attempts } of due) {
-      const { missed } = await send(() => content, at, userId);
-      if (missed.length > 0) keepFor({ userId, content, at, attempts: attempts + 1 });
+    const received = new Set<number>();
+    for (const { dueAt: _, ...one } of due) {
+      const { at, isOnly, content, late = content } = one;
+      const { isDone, missed } = await send(() => late, at, one);
+      if (isDone && isOnly && !received.has(at)) startHour(at);
+      if (isDone) received.add(at);
+      if (missed.length > 0) keepFor({ ...one, attempts: one.attempts + 1 });
     }
+    undelivered = undelivered.map((one) => (received.has(one.at) ? { ...one, isOnly: false } : one));
     await save();
   };
-  const onlyWanted = async ({ due, toSend }: ReturnType<typeof takeDue>): Promise<ReturnType<typeof takeDue>> => {
+  const onlyWanted = async ({ due, ...rest }: Taken): Promise<Taken> => {
     const wanted: [string, Kind][] = [];
     for (const [name, kind] of due) {
       try {
@@ -368,11 +389,13 @@ export function createAlertQueue({
       }
       wanted.push([name, kind]);
     }
-    return { due: wanted, toSend };
+    return { ...rest, due: wanted };
   };
   const deliverDue = async () => {
     if (!(await reachable())) return postpone();
     await redeliverDue();
+    // Repeated alone, so that it is recognised if it has arrived although its response was lost.
+    if (undelivered.some(({ isOnly }) => isOnly)) return postpone();
     const all = takeDue();
     const taken = await onlyWanted(all);
     if (taken.toSend.length === 0 && taken.due.length === 0) {
@@ -381,18 +404,20 @@ export function createAlertQueue({
     }
     // Saved as sent before the message is sent: when the process dies in between, the log has the alerts, and the next start does not repeat them.
     if (taken.due.length > 0) await save();
-    const now = clock.now();
-    const words = () =>
-      [...taken.toSend, ...taken.due.map(([, kind]) => wordsOf(kind, now))].map((part) => `⚠️ ${part}`).join('\n');
-    const { isDone, missed } = await send(words, now);
+    const { at, toSend, due } = taken;
+    const words = (isLate: boolean) => {
+      const now = isLate ? Number.POSITIVE_INFINITY : clock.now();
+      return [...toSend, ...due.map(([, kind]) => wordsOf(kind, now))].map((part) => `⚠️ ${part}`).join('\n');
+    };
+    const { isDone, missed } = await send(words, at);
+    for (const one of missed) keepFor({ ...one, at, attempts: 1, isOnly: !isDone });
     if (isDone) {
       retryMs = FIRST_RETRY_MS;
-      for (const one of missed) keepFor({ ...one, at: now, attempts: 1 });
-      startHour(taken);
-      return;
+      startHour(at);
+    } else {
+      if (missed.length === 0) putBack(taken);
+      postpone();
     }
-    putBack(taken);
-    postpone();
     await save();
   };
   const deliver = (): Promise<void> => {

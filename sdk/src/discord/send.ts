@@ -155,6 +155,8 @@ export interface SendOnceOptions extends RetryOptions {
    * Without it, only what this call itself may have sent is looked for.
    */
   readonly sentAfter?: string | undefined;
+  /** The content of the earlier attempt, if it is not that of the message. */
+  readonly sentAs?: string | undefined;
 }
 
 /** Makes Discord recognise a request that is repeated under the same key. */
@@ -174,7 +176,7 @@ export async function sendOnce(
   channel: SendableChannels,
   message: MessageCreateOptions,
   key: string,
-  { clock, sentAfter, ...retry }: SendOnceOptions,
+  { clock, sentAfter, sentAs, ...retry }: SendOnceOptions,
 ): Promise<Message> {
   const once = nonceOf(key);
   const after = sentAfter ?? channel.lastMessageId ?? undefined;
@@ -222,7 +224,7 @@ export async function sendOnce(
     return (
       // Discord sends the message without a reference when the message that it replies to is deleted.
       (repliesToId === undefined || reference === null || reference.messageId === repliesToId) &&
-      content === (message.content ?? '').trim() &&
+      [message.content ?? '', sentAs].some((text) => content === text?.trim()) &&
       // Discord adds embeds for links.
       embeds.length >= (message.embeds?.length ?? 0) &&
       attachments.size === (message.files?.length ?? 0)

@@ -41,7 +41,7 @@ function setUp() {
         {
           reachable: async () => true,
           async send(write) {
-            sent.push(write());
+            sent.push(write(false));
             return { isDone: true, missed: [] };
           },
         },

@@ -18,7 +18,7 @@ function setUp() {
     const queue = open({
       reachable: async () => owner.reachable,
       async send(write) {
-        const content = write();
+        const content = write(false);
         if (!owner.answers) return { isDone: false, missed: [{ userId: 'you', content }] };
         sent.push({ at: clock.now(), content });
         return { isDone: true, missed: [] };

@@ -147,29 +147,39 @@ describe("notices to the bot's owner", () => {
     await using second = await createTestHost({ plugins: [watchman], world, dataDir: folder.path });
     discord.faults.clear();
     for (let minute = 0; minute < 12; minute += 1) await second.advance(MINUTE);
-    expect(heard(bob)).to.deep.equal(['⚠️ Full. Do something.']);
+    expect(heard(bob)).to.deep.equal([`⚠️ Full. (<t:${Date.UTC(2026, 0, 1) / 1000}:f>) Do something.`]);
     await second.advance(HOUR);
     expect([heard(you).length, heard(bob).length]).to.deep.equal([1, 1]);
     await second.stop();
     await discord.close();
   });
 
-  it('reach an owner once whose earlier message arrived although its response and the search for it were lost', async () => {
-    const world = await createTeamWorld();
-    const { discord, application, bob } = world;
-    await using host = await createTestHost({ plugins: [watchman], world });
-    const channel = bob.openDm(application);
-    const route = new RegExp(`/channels/${channel.id}/messages`);
-    discord.faults.rest.fail(503, { method: 'POST', route, afterEffect: true, times: Number.POSITIVE_INFINITY });
-    discord.faults.rest.fail(503, { method: 'GET', route, times: Number.POSITIVE_INFINITY });
-    await say(host, 'disk-full: Full.');
-    await host.advance(5_000);
-    discord.faults.clear();
-    for (let minute = 0; minute < 12; minute += 1) await host.advance(MINUTE);
-    expect(channel.messages.map(({ content }) => content)).to.deep.equal(['⚠️ Full. Do something.']);
-    await host.stop();
-    await discord.close();
-  });
+  for (const [who, createWorld] of [
+    ['the only owner', async () => undefined],
+    ['one of several owners', createTeamWorld],
+  ] as const) {
+    it(`reach ${who} once whose message arrived although its response and the search for it were lost`, async () => {
+      const world = await createWorld();
+      await using host = await createTestHost({ plugins: [watchman], ...(world === undefined ? {} : { world }) });
+      const { discord, application, you, bob } = host;
+      const channel = (world === undefined ? you : bob).openDm(application);
+      const route = new RegExp(`/channels/${channel.id}/messages`);
+      discord.faults.rest.fail(503, { method: 'POST', route, afterEffect: true, times: Number.POSITIVE_INFINITY });
+      discord.faults.rest.fail(503, { method: 'GET', route, times: Number.POSITIVE_INFINITY });
+      await say(host, 'disk-full: Full.');
+      await host.advance(5_000);
+      await say(host, 'disk-full: Full again.');
+      discord.faults.clear();
+      for (let minute = 0; minute < 12; minute += 1) await host.advance(MINUTE);
+      const heard = () => channel.messages.map(({ content }) => content);
+      expect(heard()).to.deep.equal(['⚠️ Full. Do something.']);
+      await host.advance(HOUR);
+      expect(heard()).to.have.length(2);
+      expect(heard()[1]).to.include('Full again.');
+      await host.stop();
+      await world?.discord.close();
+    });
+  }
 
   it('are stored without secrets, also for an owner who could not be reached', async () => {
     const world = await createTeamWorld();
