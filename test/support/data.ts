@@ -11,12 +11,17 @@ import { copyDatabase, databaseFor, hasPostgres, journalsInDatabase, textInDatab
 const END_TO_END = fileURLToPath(new URL('../e2e/', import.meta.url));
 let inPostgres = false;
 
+const storageFor = (testFile: string | undefined) => (testFile?.startsWith(END_TO_END) ? 'postgres' : 'files');
+
 /**
- * Chooses the storage of the hosts of a test file: PostgreSQL for end-to-end tests, if one can be started, and files for all others. CINNABAR_TEST_STORAGE is
- * the storage of all.
+ * Chooses the storage of the hosts of test files: PostgreSQL for end-to-end tests, if one can be started, and files for all others. CINNABAR_TEST_STORAGE is the
+ * storage of all.
+ * @throws Error for files of both kinds, as mocha runs them together without `parallel`
  */
-export function storeDataOf(testFile: string | undefined): void {
-  const storage = process.env.CINNABAR_TEST_STORAGE ?? (testFile?.startsWith(END_TO_END) ? 'postgres' : 'files');
+export function storeDataOf(testFiles: readonly (string | undefined)[]): void {
+  const chosen = process.env.CINNABAR_TEST_STORAGE;
+  const [storage = 'files', ...others] = new Set(chosen === undefined ? testFiles.map(storageFor) : [chosen]);
+  if (others.length > 0) throw new Error('Test files of both storages run in one process: set CINNABAR_TEST_STORAGE.');
   inPostgres = storage === 'postgres' && hasPostgres('bots with their data in PostgreSQL, which have it in files');
   storeByDefault(inPostgres ? databaseFor : undefined);
 }

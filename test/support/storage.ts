@@ -4,6 +4,6 @@ import { storeDataOf } from './data.js';
 
 export const mochaHooks = {
   beforeAll(this: Context) {
-    storeDataOf(this.test?.parent?.suites[0]?.file);
+    storeDataOf(this.test?.parent?.suites.map(({ file }) => file) ?? []);
   },
 };
