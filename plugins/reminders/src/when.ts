@@ -52,9 +52,19 @@ export async function readReminder(
   if (found === undefined) throw unreadable();
   const before = whole.slice(0, found.index).trim();
   const after = whole.slice(found.index + found.length).trim();
+  if (found.isByClock && (IMPOSSIBLE_DATE.test(before) || hasImpossibleTime(after))) throw unreadable();
   // A time in the middle of a sentence stays in the text, because without it the rest would not be a sentence.
   const text = (before === '' || /^[.!]?$/u.test(after) ? before + after : whole).replace(LEADING, '').trim();
   return { ...checked(found, reading), text, said: whole.slice(found.index, found.index + found.length) };
+}
+
+/** All of the text before a time of day: a date that exists would be part of what was found. */
+const IMPOSSIBLE_DATE = /^(?:am\s+|on\s+)?\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{4})?(?:\s+(?:at|um))?$/iu;
+
+/** Whether a text begins with a time of day that no clock shows, as after `tomorrow` in `tomorrow 25:61 tea`. */
+function hasImpossibleTime(text: string): boolean {
+  const [, hour, minute] = /^(?:at\s+|um\s+)?(\d{1,2}):(\d{2})(?!\d)/iu.exec(text) ?? [];
+  return hour !== undefined && minutesOf(Number(hour), Number(minute), '') === undefined;
 }
 
 const LEADING = /^(?:[,:;–-]\s*)?(?:to|that|about|dass|daran,?\s*(?:dass)?|an|zu)\s+|^[,:;–-]\s*/iu;
@@ -130,13 +140,17 @@ const UNITS: readonly (readonly [pattern: string, ms: number])[] = [
 const ANY_UNIT = UNITS.map(([pattern]) => pattern).join('|');
 const COUNT = `\\d{1,6}(?:[.,]\\d{1,6})?${GAP}`;
 const COUNT_IN_WORDS = '(?:half\\s{1,4}an?|an?|one|eine[rn]?\\s{1,4}halben?|eine[rnm]?)\\s{1,4}';
-const AMOUNT = `(?:(?:${COUNT})(?:${ANY_UNIT})(?=[^\\p{L}]|$)|${COUNT_IN_WORDS}(?:${ANY_UNIT})(?![\\p{L}]))`;
+/** `1h30` */
+const HOURS_AND_MINUTES = '(\\d{1,3})h([0-5]\\d)(?![\\p{L}\\d])';
+const AMOUNT = `(?:${HOURS_AND_MINUTES}|(?:${COUNT})(?:${ANY_UNIT})(?=[^\\p{L}]|$)|${COUNT_IN_WORDS}(?:${ANY_UNIT})(?![\\p{L}]))`;
 const DURATION = new RegExp(`^(?:in\\s+)?${AMOUNT}(?:${GAP}(?:,|and|und)?${GAP}${AMOUNT})*`, 'iu');
-const PARTS = new RegExp(`(${COUNT}|${COUNT_IN_WORDS})(${ANY_UNIT})(?![\\p{L}])`, 'giu');
+const PARTS = new RegExp(`${HOURS_AND_MINUTES}|(${COUNT}|${COUNT_IN_WORDS})(${ANY_UNIT})(?![\\p{L}])`, 'giu');
 
 function durationMs(words: string): number {
   let total = 0;
-  for (const [, amount = '', unit = ''] of words.matchAll(PARTS)) total += countOf(amount) * unitMs(unit);
+  for (const [, hours, minutes, amount = '', unit = ''] of words.matchAll(PARTS)) {
+    total += hours === undefined ? countOf(amount) * unitMs(unit) : (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
+  }
   return Math.round(total);
 }
 
@@ -276,11 +290,18 @@ function minutesOf(hour: number, minute: number, half: string): number | undefin
 
 const DOTTED = new RegExp(`^(?:am\\s+|on\\s+)?(\\d{1,2})\\.\\s?(\\d{1,2})\\.(?:\\s?(\\d{4}))?${TIME}?`, 'iu');
 
-/** `24.12.`, `24.12.2027 um 18 Uhr`. */
+/** 29 February comes again after eight years at most. */
+const YEARS_TO_LEAP_DAY = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+
+function hasDay(year: number, month: number, day: number): boolean {
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+/** `24.12.`, `24.12.2027 um 18 Uhr`; not a date that does not exist. */
 function readDottedDate(text: string, { now, timeZone }: Reading): Found | undefined {
   const [words, day, month, year, hour, minute = '0', half = ''] = DOTTED.exec(text) ?? [];
   if (words === undefined || day === undefined || month === undefined) return undefined;
-  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31) return undefined;
   const minutes = hour === undefined ? MORNING.hour * 60 : minutesOf(Number(hour), Number(minute), half);
   if (minutes === undefined) return undefined;
   const thisYear = wallTime(now, timeZone).year;
@@ -289,8 +310,12 @@ function readDottedDate(text: string, { now, timeZone }: Reading): Found | undef
       { year: one, month: Number(month), day: Number(day), hour: Math.floor(minutes / 60), minute: minutes % 60 },
       timeZone,
     );
-  const first = inYear(year === undefined ? thisYear : Number(year));
-  const dueAt = year === undefined && first <= now ? inYear(thisYear + 1) : first;
+  const years = year === undefined ? YEARS_TO_LEAP_DAY.map((ahead) => thisYear + ahead) : [Number(year)];
+  const dueAt = years
+    .filter((one) => hasDay(one, Number(month), Number(day)))
+    .map(inYear)
+    .find((moment) => year !== undefined || moment > now);
+  if (dueAt === undefined) return undefined;
   return { dueAt, repeat: undefined, isByClock: true, index: 0, length: words.trimEnd().length };
 }
 

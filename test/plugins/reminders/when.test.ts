@@ -32,6 +32,9 @@ describe('when a reminder comes', () => {
       ['24.12. um 18 Uhr Geschenke', '2026-12-24T18:00 Geschenke'],
       ['am 1.4.2027 lachen', '2027-04-01T09:00 lachen'],
       ['2026-04-01 08:00 rent', '2026-04-01T08:00 rent'],
+      ['29.2. leap', '2028-02-29T09:00 leap'],
+      ['in 1h30 tea', '2026-03-27T12:30 tea'],
+      ['read chapter 31.2. tomorrow', '2026-03-28T09:00 read chapter 31.2.'],
       ['at 5pm tea', '2026-03-27T17:00 tea'],
       ['every Monday at 18:00 raid', '2026-03-30T18:00 raid'],
       ['raid every monday at 18:00', '2026-03-30T18:00 raid'],
@@ -49,6 +52,11 @@ describe('when a reminder comes', () => {
       ['in 100 years tea', 'too far'],
       ['every 5 minutes tea', 'too often'],
       ['tea', 'do not understand'],
+      ['31.2. tea', 'do not understand'],
+      ['31.4. 18:00 tea', 'do not understand'],
+      ['30.2.2027 tea', 'do not understand'],
+      ['tea on 31.11.', 'do not understand'],
+      ['tomorrow 25:61 tea', 'do not understand'],
     ] as const) {
       const refusal = await readReminder(said, reading).catch((error: Error) => error.message);
       expect(refusal, said).to.include(reason);
