@@ -1,5 +1,5 @@
 import { GatewayDispatchEvents, type GatewayDispatchPayload, GatewayOpcodes } from 'discord.js';
-import { fairly } from '../../core/gateway/limits-harness.js';
+import { fairly } from '../../core/gateway/harness.js';
 import { claimsOn, heldLease, limitsOn, recorderOn } from '../../support/cluster-process.js';
 import { type Chance, createChance } from '../memory/chance.js';
 import { NO_LOG } from '../no-log.js';

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { DefaultRestOptions, REST, Routes } from 'discord.js';
 import { clusterProcess } from '../../support/cluster-process.js';
 import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
-import { fairly, sharedIdentifyLimits } from '../gateway/limits-harness.js';
+import { fairly, sharedIdentifyLimits } from '../gateway/harness.js';
 
 const PROCESSES = 3;
 const REQUESTS = 180;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { pausesWith } from './limits-harness.js';
+import { pausesWith } from './harness.js';
 
 const FAILED = { readyForMs: undefined, resumed: false, renewing: false };
 const attempt = fc.record({

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { meaningOfClose } from './client-harness.js';
+import { meaningOfClose } from './harness.js';
 
 const FATAL: readonly (readonly [code: number, remedy: RegExp])[] = [
   [4004, /token is not valid\. Check DISCORD_TOKEN/],

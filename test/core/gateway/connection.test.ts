@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { createOutbox, openConnection } from '@cinnabar/core/internal/gateway/connection';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { GatewayOpcodes, type GatewaySendPayload, PresenceUpdateStatus } from 'discord.js';
 import { WebSocketServer } from 'ws';
+import { connectTo, openOutbox } from './harness.js';
 
 const INTERVAL_MS = 40_000;
 const SECOND_MS = 1_000;
@@ -38,30 +37,10 @@ async function openGateway() {
   };
 }
 
-/** Resolves when the connection is open and HELLO was received. */
-async function connect(url: string) {
-  const clock = createManualClock();
-  const latencies: number[] = [];
-  let connection: ReturnType<typeof openConnection> | undefined;
-  await new Promise<void>((onHello) => {
-    connection = openConnection({
-      url,
-      clock,
-      random: { next: () => 0.5, id: () => 'id' },
-      sequence: () => null,
-      onHello,
-      onDispatch: () => undefined,
-      onLatency: (ms) => latencies.push(ms),
-    });
-  });
-  if (connection === undefined) throw new Error('there is no connection');
-  return { connection, clock, latencies };
-}
-
 describe('a connection to the gateway', () => {
   it('beats as long as heartbeats are acknowledged, also when the clock jumps over several intervals', async () => {
     await using gateway = await openGateway();
-    const { connection, clock, latencies } = await connect(gateway.url);
+    const { connection, clock, latencies } = await connectTo(gateway.url);
     for (let beats = 1; beats <= 4; beats += 1) {
       clock.advance(2.5 * INTERVAL_MS);
       while (latencies.length < beats) await setImmediate();
@@ -72,7 +51,7 @@ describe('a connection to the gateway', () => {
 
   it('ends when the socket takes nothing any more: heartbeats that cannot leave are not acknowledged either', async () => {
     await using gateway = await openGateway();
-    const { connection, clock } = await connect(gateway.url);
+    const { connection, clock } = await connectTo(gateway.url);
     for (const socket of gateway.server.clients) socket.pause();
     connection.send(presence('x'.repeat(16_000_000)));
     let ending: string | undefined;
@@ -91,8 +70,8 @@ describe('a connection to the gateway', () => {
 describe('a shard’s payload', () => {
   it('waits for the next connection when the socket is closing', async () => {
     await using gateway = await openGateway();
-    const outbox = createOutbox(createManualClock());
-    const first = await connect(gateway.url);
+    const outbox = openOutbox();
+    const first = await connectTo(gateway.url);
     outbox.open(first.connection.send);
     await outbox.send(presence('one'));
     first.connection.end('Discord asked for a new connection');
@@ -103,7 +82,7 @@ describe('a shard’s payload', () => {
     await first.connection.ended;
     outbox.close();
     expect(isSent).to.equal(false);
-    const second = await connect(gateway.url);
+    const second = await connectTo(gateway.url);
     outbox.open(second.connection.send);
     await sent;
     second.connection.end('the test is over');

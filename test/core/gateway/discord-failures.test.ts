@@ -1,7 +1,7 @@
 import { createTestHost } from '@cinnabar/core/testing';
 import { definePlugin } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { requestsOf, watchedForFailures } from './limits-harness.js';
+import { requestsOf, watchedForFailures } from './harness.js';
 
 /** A plugin whose handler does what its message says, and throws the resulting error. */
 function failing(heard: string[]) {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { requestsOf } from './limits-harness.js';
+import { requestsOf } from './harness.js';
 
 describe('requests to Discord', () => {
   const start = (perSecond: number) => {

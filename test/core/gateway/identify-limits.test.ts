@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import type { APIGatewayBotInfo } from 'discord.js';
-import { gatewayInformation, identifyLimits } from './limits-harness.js';
+import { gatewayInformation, identifyLimits } from './harness.js';
 
 const HOUR_MS = 60 * 60_000;
 

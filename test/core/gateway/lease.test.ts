@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { startLocalDiscord } from '@cinnabar/local-discord';
 import { expect } from 'chai';
-import { gatewayOn, type Lease, logIn, type SessionStore, type ShardChange } from './client-harness.js';
+import { gatewayOn, type Lease, logIn, type SessionStore, type ShardChange } from './harness.js';
 
 /** A lease that the test controls. */
 function leaseInHand() {

@@ -5,7 +5,7 @@ import { definePlugin } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { readLogs } from '../../support/log-files.js';
-import { gatewayOn, logIn } from './client-harness.js';
+import { gatewayOn, logIn } from './harness.js';
 
 /** A plugin that counts its events. */
 function counting() {

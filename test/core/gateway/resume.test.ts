@@ -5,7 +5,7 @@ import { Client, GatewayIntentBits, type GatewayIntentsString } from 'discord.js
 import { createChance } from '../../bench/memory/chance.js';
 import { clusterProcess } from '../../support/cluster-process.js';
 import { describePostgres, type TestDatabase, testDatabase } from '../../support/postgres.js';
-import { gatewayOn, logIn } from './client-harness.js';
+import { gatewayOn, logIn } from './harness.js';
 
 const SHARDS = 2;
 const SEEDS = 6;
