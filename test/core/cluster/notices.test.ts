@@ -1,6 +1,6 @@
 import { CinnabarError } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { type Channel, openAlerts } from '../observability/alerts.js';
+import { type Channel, openAlerts } from '../observability/harness.js';
 
 const MINUTE = 60_000;
 const FULL = { kind: 'disk-full', text: 'The disk is full.', remedy: 'Free some space.' };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { openAlerts } from './alerts.js';
+import { openAlerts } from './harness.js';
 
 const HOUR = 3_600_000;
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { givenLogs } from './given.js';
+import { givenLogs } from './harness.js';
 
 describe('the content of the log', () => {
   const token = ['MTA5ODc2NTQzMjEwOTg3NjU0Mw', 'GaBcDe', 'x'.repeat(38)].join('.');

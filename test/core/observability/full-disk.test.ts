@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { makeFolder } from '../../support/folder.js';
-import { openLogs } from './given.js';
+import { openLogs } from './harness.js';
 
 const textOf = (dir: string, kind: string) =>
   readdirSync(dir)

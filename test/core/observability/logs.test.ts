@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { CinnabarError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { givenLogs } from './given.js';
+import { givenLogs } from './harness.js';
 
 describe('the logs', () => {
   it('are JSON lines in the file of the day, with component and ids at the top', async () => {

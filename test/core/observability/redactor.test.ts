@@ -3,7 +3,7 @@ import { createMemoryDriver } from '@cinnabar/core/testing';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { cpuMsOf } from '../../support/cpu-time.js';
-import { openLogs } from './given.js';
+import { openLogs } from './harness.js';
 
 // Assembled at run time, so that secret scanners do not report this file.
 const botToken = ['MTA5ODc2NTQzMjEwOTg3NjU0Mw', 'GaBcDe', 'x'.repeat(38)].join('.');

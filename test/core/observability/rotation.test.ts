@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import sinon from 'sinon';
-import { openLogs } from './given.js';
+import { openLogs } from './harness.js';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 1, 12);
