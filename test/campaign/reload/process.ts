@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Host } from '@cinnabar/core';
 import { CinnabarError } from '@cinnabar/sdk';
-import { type WatchedVersions, watchVersions } from '../../support/trial-host.js';
+import { type WatchedVersions, watchVersions } from '../../core/plugins/support/harness.js';
 import type { CampaignResult } from '../main.js';
 import { startCampaignHost } from './campaign-host.js';
 import { saveHeavyPlugin } from './heavy-plugin.js';

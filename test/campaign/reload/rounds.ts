@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Host } from '@cinnabar/core';
 import { CinnabarError } from '@cinnabar/sdk';
 import fc from 'fast-check';
-import type { WatchedVersions } from '../../support/trial-host.js';
+import type { WatchedVersions } from '../../core/plugins/support/harness.js';
 import type { CampaignHost } from './campaign-host.js';
 import { type Defect, saveHeavyPlugin } from './heavy-plugin.js';
 

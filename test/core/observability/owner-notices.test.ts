@@ -7,7 +7,7 @@ import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import { writtenIn } from '../../support/data.js';
 import { leaveLocked, makeFolder } from '../../support/folder.js';
-import { ownerOf } from '../../support/owners.js';
+import { testPlugin } from '../plugins/support/plugins.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -53,7 +53,7 @@ async function createTeamWorld(): Promise<TestWorld> {
 
 describe("notices to the bot's owner", () => {
   it('report a damaged document, which stops nothing', async () => {
-    const { plugin } = ownerOf('quiet');
+    const plugin = testPlugin('quiet');
     await using first = await createTestHost({ plugins: [plugin] });
     const { dataDir, guild } = first;
     await first.resolve(Plugins).disable(guild.id, 'quiet');

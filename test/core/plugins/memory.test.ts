@@ -1,9 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { watchVersions } from '../../support/trial-host.js';
 import { useFolder } from './support/folder.js';
-import { createPluginHarnessIn } from './support/harness.js';
+import { createPluginHarnessIn, watchVersions } from './support/harness.js';
 
 const dice = (version: number) => `
 import { definePlugin } from '@cinnabar/sdk';

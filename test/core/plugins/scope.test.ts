@@ -2,7 +2,7 @@ import { CinnabarError } from '@cinnabar/sdk';
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ownerOf } from '../../support/owners.js';
+import { ownerOf } from './support/harness.js';
 
 const never = () => new Promise<void>(() => undefined);
 

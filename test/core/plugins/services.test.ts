@@ -1,7 +1,6 @@
 import { CinnabarError, defineToken, optional, type Token } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { runOf } from '../../support/owners.js';
-import { createPluginHarness } from './support/harness.js';
+import { createPluginHarness, runOf } from './support/harness.js';
 import { testPlugin } from './support/plugins.js';
 
 const A = defineToken<{ readonly name: string }>('test.a');

@@ -1,7 +1,7 @@
 import { CinnabarError, type Turn, UserError } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import type { Run } from '../../support/owners.js';
 import { createHarness, type Harness } from '../commands/support/harness.js';
+import type { Run } from '../plugins/support/harness.js';
 
 describe('responders', () => {
   let harness: Harness;

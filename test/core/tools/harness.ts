@@ -22,7 +22,7 @@ import {
 import { createManualClock } from '@cinnabar/sdk/testing';
 import { memoryGuildStates, memoryOwnerState } from '../../support/guild-states.js';
 import { recordingLogger } from '../../support/logs.js';
-import { ownerOf } from '../../support/owners.js';
+import { ownerOf } from '../plugins/support/harness.js';
 
 export const GUILD = '900';
 export const alice: Actor = { userId: '1', guildId: GUILD, channelId: '901' };

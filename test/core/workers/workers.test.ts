@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { failure } from '../../support/codes.js';
 import { makeFolder } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
-import { ownerOf } from '../../support/owners.js';
+import { ownerOf } from '../plugins/support/harness.js';
 
 const PLUGINS = fileURLToPath(new URL('../../../../plugins', import.meta.url));
 /** The code with which a plugin names the module of a worker. */

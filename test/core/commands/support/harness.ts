@@ -21,7 +21,7 @@ import type { Access } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { Client, Events, GatewayIntentBits, Partials } from 'discord.js';
 import { type LogEntry, recordingLogger } from '../../../support/logs.js';
-import { ownerOf, type Run } from '../../../support/owners.js';
+import { ownerOf, type Run } from '../../plugins/support/harness.js';
 
 /** A real client on a local Discord, with the services for commands, components and responders. */
 export interface Harness extends AsyncDisposable {

@@ -3,7 +3,7 @@ import { describeOption, typeText, usageOf } from '@cinnabar/core/internal/comma
 import { buildCommand, buildGroup, describeOptions } from '@cinnabar/core/internal/commands/registry';
 import { commandDifferences, fitCommands, normalise } from '@cinnabar/core/internal/commands/slash-payload';
 import type { CommandDefinition, GroupDefinition, OptionShape, z } from '@cinnabar/sdk';
-import { ownerOf } from '../../../support/owners.js';
+import { ownerOf } from '../../plugins/support/harness.js';
 
 /** Length of the prefix with which a message to this bot begins; 0 without a prefix. */
 export function prefixLength(message: string, prefixes: readonly string[], botId: string): number {

@@ -1,9 +1,8 @@
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { type Clock, createJournal, type ErasedContext } from '@cinnabar/sdk';
 import { Client } from 'discord.js';
-import type { Run } from '../../../support/owners.js';
 import { journalsOn } from '../../storage/fixture.js';
-import type { PluginHarness } from './harness.js';
+import type { PluginHarness, Run } from './harness.js';
 
 /** Contexts whose registrations are only effects of the scope; services are real. */
 export function createScopeContexts(

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { join } from 'node:path';
 import { createDiscovery, type Discover } from '@cinnabar/core';
 import { createMetrics } from '@cinnabar/core/internal/observability/metrics';
+import { createVersions } from '@cinnabar/core/internal/plugins/check/trial-host';
 import { createDefinitionPool, createLoader } from '@cinnabar/core/internal/plugins/loader';
 import {
   createPluginManager,
@@ -9,14 +10,38 @@ import {
   type PluginChange,
   type PluginManager,
 } from '@cinnabar/core/internal/plugins/manager';
+import { createScope } from '@cinnabar/core/internal/plugins/scope';
 import { createServices, type PluginServices } from '@cinnabar/core/internal/plugins/services';
-import type { Logger, Plugin } from '@cinnabar/sdk';
+import { definePlugin, type Logger, type Manifest, type Plugin } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 import { container, type DependencyContainer } from 'tsyringe';
 import { memoryGuildStates, memoryOwnerState } from '../../../support/guild-states.js';
 import { formatTexts } from '../../../support/languages.js';
-import type { Run } from '../../../support/owners.js';
+import { recordingLogger } from '../../../support/logs.js';
 import { createScopeContexts } from './context.js';
+
+/** The environment of a plugin's run. */
+interface Surroundings {
+  readonly clock?: ManualClock;
+  readonly log?: ReturnType<typeof recordingLogger>;
+}
+
+/** One run of a plugin, for the registries. */
+export function runOf(plugin: Plugin, { clock = createManualClock(), log = recordingLogger() }: Surroundings = {}) {
+  const { id } = plugin.manifest;
+  return { id, plugin, scope: createScope({ plugin: id, clock }), log };
+}
+/** A run with any logger. */
+export type Run = Omit<ReturnType<typeof runOf>, 'log'> & { readonly log: Logger };
+
+/** One run of an empty plugin. */
+export function ownerOf(id: string, manifest: Partial<Manifest> = {}, surroundings: Surroundings = {}) {
+  const plugin = definePlugin({
+    manifest: { id, version: '1.0.0', description: `The ${id} plugin`, ...manifest },
+    setup: () => undefined,
+  });
+  return runOf(plugin, surroundings);
+}
 
 export interface PluginHarness {
   readonly manager: PluginManager;
@@ -149,3 +174,7 @@ function createLog(complaints: string[]): Logger {
   };
   return log;
 }
+
+/** Counts the versions of plugins that are still in memory. `collectGarbage` is Node's `gc`. */
+export const watchVersions = (collectGarbage: () => void) => createVersions(collectGarbage);
+export type WatchedVersions = ReturnType<typeof watchVersions>;
