@@ -1,6 +1,6 @@
 import { option, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { described, descriptionOf } from '../support/parts.js';
+import { described, descriptionOf } from '../support/harness.js';
 
 const CASES: readonly (readonly [name: string, schema: z.ZodType, expected: string])[] = [
   ['text', z.string(), '<thing> text'],

@@ -1,7 +1,7 @@
 import { option, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { read } from '../support/parts.js';
+import { read } from '../support/harness.js';
 
 const roll = { sides: z.int(), times: z.int().default(1), quiet: z.boolean().default(false) };
 const quote = (text: string) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;

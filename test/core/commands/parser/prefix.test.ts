@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { prefixLength } from '../support/parts.js';
+import { prefixLength } from '../support/harness.js';
 
 const BOT = '900000000000000001';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../support/any-character.js';
-import { tokens } from '../support/parts.js';
+import { tokens } from '../support/harness.js';
 
 const PAIRS = [
   ['"', '"'],

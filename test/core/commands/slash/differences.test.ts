@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { differences } from '../support/parts.js';
+import { differences } from '../support/harness.js';
 
 const ours = {
   type: 1,

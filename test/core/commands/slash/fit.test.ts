@@ -1,7 +1,7 @@
 import { type CommandDefinition, type GroupDefinition, option, subcommand, subgroup, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { ChannelType, ApplicationCommandOptionType as Type } from 'discord.js';
-import { toldToDiscord } from '../support/parts.js';
+import { toldToDiscord } from '../support/harness.js';
 
 const run = () => undefined;
 const command = (definition: Partial<CommandDefinition> = {}): CommandDefinition => ({
