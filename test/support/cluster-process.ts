@@ -1,4 +1,5 @@
 import { createSystemClock, type HostConfig, type HostOptions } from '@cinnabar/core';
+import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
 import type { Assignment, Lease } from '@cinnabar/core/internal/cluster/assignment';
 import { createClusterChannel } from '@cinnabar/core/internal/cluster/channel';
 import { createClaims } from '@cinnabar/core/internal/cluster/claims';
@@ -15,6 +16,13 @@ import { DatabaseError } from '@cinnabar/core/internal/storage/drivers/postgres/
 import { type Database, openDatabase } from '@cinnabar/core/internal/storage/drivers/postgres/database';
 import type { Clock, Logger } from '@cinnabar/sdk';
 import { recordingLogger } from './logs.js';
+
+/** The machine's clock, which a test can move forward for all processes that share it. */
+export const movableClock = () => createShiftableClock(createSystemClock());
+
+/** Notifies the processes of a cluster of a change, from any connection to its database. */
+export const announceIn = ({ schema, query }: Pick<Database, 'schema' | 'query'>) =>
+  query(`SELECT pg_notify('${newsOf(schema)}', '')`);
 
 /** A lease that never expires. */
 export function heldLease(group = 0, token = 1): Lease {
@@ -93,7 +101,7 @@ export function clusterProcess(
     onNews: (listener: () => void) =>
       database.listen(newsOf(schema), { received: listener, missed: async () => listener() }),
     /** Notifies the other processes. */
-    announce: () => database.query(`SELECT pg_notify('${newsOf(schema)}', '')`),
+    announce: () => announceIn(database),
     claims: (lease: Lease) => claimsOn(database, lease, clock, log),
     /** The store of a group's sessions and servers. */
     sessions: (lease: Lease, shards: number) =>

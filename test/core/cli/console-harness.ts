@@ -6,6 +6,7 @@ import { createSession } from '@cinnabar/core/internal/cli/console/session';
 import { setStage } from '@cinnabar/core/internal/cli/console/stage';
 import { createTerminal } from '@cinnabar/core/internal/cli/console/terminal';
 import { plainStyle, renderMarkdown, type Style } from '@cinnabar/core/internal/cli/console/transcript';
+import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
 import type { CommandInfo } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
 
@@ -191,5 +192,32 @@ export function sitDown(stage: Stage, { clock, openPage }: Seat = {}) {
       const completer = createCompleter(stage, session, async () => commands);
       return async (line: string): Promise<readonly string[]> => (await completer(line))[0];
     },
+  };
+}
+
+/**
+ * A console on a machine whose clock the test moves; `wait` moves the console's ahead of it.
+ * @param settled resolves when everything that followed from timers has happened
+ */
+export async function waitAtConsole(startMs = 0, settled: () => Promise<void> = async () => undefined) {
+  const machine = createManualClock(startMs);
+  const clock = createShiftableClock(machine);
+  const stage = await setStage(clock, []);
+  const lines: string[] = [];
+  const session = createSession({
+    stage,
+    print: (line) => lines.push(line),
+    style: plainStyle,
+    now: clock.now,
+    advance: clock.advance,
+    settled,
+  });
+  return {
+    machine,
+    clock,
+    lines,
+    /** Types `wait …`, for instance `61s`. */
+    wait: async (time: string) => void (await session.line(`wait ${time}`)),
+    [Symbol.asyncDispose]: () => stage.discord.close(),
   };
 }

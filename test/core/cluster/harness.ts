@@ -1,13 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSystemClock, loadConfig } from '@cinnabar/core';
-import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
-import { newsOf } from '@cinnabar/core/internal/cluster/leases';
+import { loadConfig } from '@cinnabar/core';
 import { type LocalChannel, type LocalDiscord, type LocalMessage, startLocalDiscord } from '@cinnabar/local-discord';
 import type { Clock, HostEnd, Plugin } from '@cinnabar/sdk';
 import { ShardClientUtil } from 'discord.js';
-import { memberOfCluster } from '../../support/cluster-process.js';
+import { announceIn, memberOfCluster, movableClock } from '../../support/cluster-process.js';
 import { leaveLocked } from '../../support/folder.js';
 import { recordingLogger } from '../../support/logs.js';
 import { type TestDatabase, testDatabase } from '../../support/postgres.js';
@@ -18,7 +16,7 @@ const STEP_MS = 500;
 export async function createClusterWorld({ groups, guilds }: { readonly groups: number; readonly guilds: number }) {
   const database = await testDatabase();
   // The clock does not affect leases and limits, whose time is the database's.
-  const clock = createShiftableClock(createSystemClock());
+  const clock = movableClock();
   const discord = await startLocalDiscord({ shards: groups, clock });
   const owner = discord.createUser({ name: 'owner' });
   const application = discord.createApplication({ name: 'Bot', owner });
@@ -76,7 +74,7 @@ export async function createClusterWorld({ groups, guilds }: { readonly groups: 
       await query(
         `UPDATE ${schema}.leases SET token = token + 1, holder = 'gone', until = now() - interval '1 s' WHERE group_number = ${group}`,
       );
-      await query(`SELECT pg_notify('${newsOf(schema)}', '')`);
+      await announceIn(database);
     },
     /** Waits for work that takes time, advancing the clock of Discord and of all processes in steps. */
     async later<T>(work: Promise<T>): Promise<T> {

@@ -1,24 +1,24 @@
-import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
-import { createManualClock } from '@cinnabar/sdk/testing';
 import { expect } from 'chai';
+import { waitAtConsole } from './console-harness.js';
 
-const settled = async () => undefined;
+const YEAR_MS = 365 * 86_400_000;
 
-describe('a clock that can be moved forward', () => {
-  it('runs with its base, and ahead of it after a jump', async () => {
-    const base = createManualClock(1_000);
-    const clock = createShiftableClock(base);
-    base.advance(10);
+describe('the time at the console', () => {
+  it('runs with the machine, and ahead of it after `wait`', async () => {
+    await using seat = await waitAtConsole(1_000);
+    const { machine, clock, lines, wait } = seat;
+    machine.advance(10);
     expect(clock.now()).to.equal(1_010);
-    await clock.advance(60_000, settled);
+    await wait('1m');
     expect(clock.now()).to.equal(61_010);
-    base.advance(5);
+    expect(lines).to.deep.equal(['it is 1970-01-01 00:01:01 UTC now']);
+    machine.advance(5);
     expect(clock.now()).to.equal(61_015);
   });
 
-  it('runs what falls due in a jump, in order and at its time, and the rest when the base comes there', async () => {
-    const base = createManualClock(0);
-    const clock = createShiftableClock(base);
+  it('runs what falls due during `wait`, in order and at its time, and the rest when the machine comes there', async () => {
+    await using seat = await waitAtConsole();
+    const { machine, clock, wait } = seat;
     const ran: [string, number][] = [];
     clock.after(300, () => ran.push(['late', clock.now()]));
     clock.after(100, () => {
@@ -27,19 +27,20 @@ describe('a clock that can be moved forward', () => {
     });
     const cancel = clock.after(120, () => ran.push(['cancelled', clock.now()]));
     cancel();
-    await clock.advance(200, settled);
+    await wait('200ms');
     expect(ran).to.deep.equal([
       ['first', 100],
       ['nested', 150],
     ]);
-    base.advance(100);
+    machine.advance(100);
     expect(ran.at(-1)).to.deep.equal(['late', 300]);
   });
 
   it('delivers a response before the deadline of its request', async () => {
-    const clock = createShiftableClock(createManualClock(0));
     const seen: string[] = [];
     let answer = Promise.resolve();
+    await using seat = await waitAtConsole(0, () => answer);
+    const { clock, wait } = seat;
     clock.after(10_000, () => {
       // A request whose response is on its way, with a deadline.
       answer = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
@@ -48,25 +49,28 @@ describe('a clock that can be moved forward', () => {
       });
       const cancel = clock.after(5_000, () => seen.push('deadline'));
     });
-    await clock.advance(60_000, () => answer);
+    await wait('60s');
     expect(seen).to.deep.equal(['answer']);
   });
 
   it('moves by a year of timers in few stops', async () => {
-    const clock = createShiftableClock(createManualClock(0));
     let runs = 0;
     let stops = 0;
+    await using seat = await waitAtConsole(0, async () => {
+      stops += 1;
+    });
+    const { clock, wait } = seat;
     const every = () =>
       void clock.after(15_000, () => {
         runs += 1;
         every();
       });
     every();
-    await clock.advance(365 * 86_400_000, async () => {
-      stops += 1;
-    });
+    await wait('365d');
+    // The last one is the end of the line.
+    stops -= 1;
     expect(stops).to.be.within(400, 501);
     expect(runs).to.equal(stops);
-    expect(clock.now()).to.equal(365 * 86_400_000);
+    expect(clock.now()).to.equal(YEAR_MS);
   });
 });
