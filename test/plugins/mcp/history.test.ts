@@ -1,28 +1,14 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { appendFile, copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, copyFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import type { Driver } from '@cinnabar/core';
 import { createTestHost, type TestHost } from '@cinnabar/core/testing';
-import {
-  definePlugin,
-  PersonalDataStore,
-  type RecordedUse,
-  ToolHistory,
-  ToolPolicies,
-  Tools,
-  UserError,
-  z,
-} from '@cinnabar/sdk';
+import { definePlugin, PersonalDataStore, ToolHistory, ToolPolicies, Tools, UserError, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import { openData, openFiles } from '../../support/data.js';
 import { makeFolder } from '../../support/folder.js';
 import { call } from './harness.js';
-import { historyIn, historyOver } from './history-in.js';
 
 const HOUR_MS = 3_600_000;
-const PLACE = { guildId: '1', channelId: '10' };
 
 const shop = definePlugin({
   manifest: { id: 'shop', version: '1.0.0', description: 'Sells things' },
@@ -170,6 +156,19 @@ describe('the history of tool calls in files', () => {
     expect(uses.map(({ call: { input } }) => input.what)).to.deep.equal(['milk', 'bread']);
   });
 
+  it('has every acknowledged call when its process is killed', async () => {
+    const numbers = Array.from({ length: 50 }, (_, index) => String(index + 1));
+    for (const number of numbers) {
+      await call(host, 'buy', { what: number.padEnd(1_000) });
+      const { length: acknowledged } = await host.resolve(ToolHistory).recent(host.general.id);
+      expect(acknowledged).to.equal(Number(number));
+      // Lines that the operating system has got outlive the process.
+      const lines = (await readFile(join(folder(), '2026-01-01-00.jsonl'), 'utf8')).trimEnd().split('\n');
+      const written = lines.map((line) => JSON.parse(line).call.input.what.trimEnd());
+      expect(written).to.deep.equal(numbers.slice(0, acknowledged));
+    }
+  });
+
   it('forgets what a crash has left of writing a file anew, too', async () => {
     await call(host, 'buy', { what: 'milk' });
     const file = join(folder(), '2026-01-01-00.jsonl');
@@ -179,77 +178,50 @@ describe('the history of tool calls in files', () => {
   });
 });
 
-describe('the journal of tool calls', () => {
-  it('has every line that was acknowledged when its process is killed', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'cinnabar-journal-'));
-    try {
-      const writer = fork(fileURLToPath(new URL('./journal-writer.js', import.meta.url)), [folder]);
-      let acknowledged = 0;
-      writer.on('message', (count) => {
-        acknowledged = Number(count);
-        if (acknowledged === 200) writer.kill('SIGKILL');
-      });
-      await once(writer, 'exit');
-      const [name = ''] = await readdir(join(folder, '1', '10'));
-      const lines = (await readFile(join(folder, '1', '10', name), 'utf8')).split('\n').filter((line) => line !== '');
-      const ids = lines.map((line) => Number(JSON.parse(line).call.id));
-      expect(acknowledged).to.be.at.least(200);
-      expect(ids.length).to.be.at.least(acknowledged);
-      expect(ids).to.deep.equal(ids.map((_, index) => index + 1));
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  });
-});
-
 describe('the history of tool calls in memory', () => {
-  it('holds the newest calls of a channel whose results are too long for all of them', async () => {
-    using folder = makeFolder();
-    const journals = historyIn(folder.path);
+  it('holds the newest calls of a channel whose arguments are too long for all of them', async () => {
+    using data = makeFolder();
+    const files = openFiles(data.path);
     let read = 0;
-    const history = historyOver({
-      ...journals,
-      hours(channelId) {
+    const driver = {
+      ...files,
+      journals(prefix) {
         read += 1;
-        return journals.hours(channelId);
+        return files.journals(prefix);
       },
-    });
-    const use = (number: number): RecordedUse => ({
-      call: { id: `${number}`, name: 'buy', input: {}, userId: '1', messageId: `${number}` },
-      result: { callId: `${number}`, output: 'x'.repeat(1_500_000) },
-      timestamp: '2026-01-01T00:00:00.000Z',
-    });
-    for (let number = 1; number <= 6; number += 1) await history.record(PLACE, use(number));
-    const recent = async () => (await history.recent('10', '1')).map(({ call: { id } }) => id);
-    expect(await recent()).to.deep.equal(['5', '6']);
+    } satisfies Driver;
+    await using host = await createTestHost({ plugins: ['mcp', shop], dataDir: data.path, driver });
+    const buy = (number: number) => call(host, 'buy', { what: `${number} `.padEnd(1_500_000, 'x') });
+    const recent = async () =>
+      (await host.resolve(ToolHistory).recent(host.general.id, '1')).map(({ call: { input } }) =>
+        String(input.what).slice(0, 1),
+      );
+    for (let number = 1; number <= 3; number += 1) await buy(number);
+    expect(await recent()).to.deep.equal(['2', '3']);
     const before = read;
-    expect(await recent()).to.deep.equal(['5', '6']);
+    expect(await recent()).to.deep.equal(['2', '3']);
     expect(read).to.equal(before);
-    await history.record(PLACE, use(7));
-    expect(await recent()).to.deep.equal(['6', '7']);
+    await buy(4);
+    expect(await recent()).to.deep.equal(['3', '4']);
     expect(read).to.equal(before);
-    await journals.close();
   });
 
   it('measures each call once, not all of a channel with every new one', async () => {
-    const history = historyOver({
-      append: async () => {},
-      hours: async () => [],
-      read: async () => ({ records: [], damaged: 0 }),
-    });
+    await using host = await createTestHost({ plugins: ['mcp', shop] });
+    const recent = () => host.resolve(ToolHistory).recent(host.general.id);
+    await call(host, 'buy', { what: 'milk' });
+    const [measured] = await recent();
+    if (measured === undefined) throw new Error('the call is not in the history');
     let written = 0;
     const toJSON = () => {
       written += 1;
-      return 'a result';
+      return {};
     };
-    const use = (number: number): RecordedUse => ({
-      call: { id: `${number}`, name: 'buy', input: {}, userId: '1', messageId: `${number}` },
-      result: { callId: `${number}`, output: { toJSON } },
-      timestamp: '2026-01-01T00:00:00.000Z',
-    });
-    await history.recent('10');
-    for (let number = 1; number <= 5; number += 1) await history.record(PLACE, use(number));
-    expect(await history.recent('10')).to.have.length(5);
-    expect(written).to.equal(5);
+    Object.assign(measured.call.input, { toJSON });
+    for (let number = 2; number <= 5; number += 1) await call(host, 'buy', { what: 'milk' });
+    const uses = await recent();
+    expect(uses).to.have.length(5);
+    expect(uses[0]).to.equal(measured);
+    expect(written).to.equal(0);
   });
 });
