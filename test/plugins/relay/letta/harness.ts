@@ -1,5 +1,6 @@
 import { createMemoryDriver } from '@cinnabar/core/testing';
 import { type LettaStandInOptions, startLettaStandIn } from '@cinnabar/local-letta';
+import { createMessageAuthors, posts } from '@cinnabar/plugin-relay/dist/agents/message-authors.js';
 import { type Agents, createAgents } from '@cinnabar/plugin-relay/dist/letta/agents.js';
 import {
   type AgentEvent,
@@ -53,6 +54,8 @@ export async function startLetta({ ask = deny, ...stand }: LettaOptions = {}) {
     boot,
     agents: boot(),
     keptOf,
+    /** The messages that agents have written in Discord. */
+    authors: createMessageAuthors(memoryStorage().open({ id: 'relay', collections: { posts } }).collections.posts),
     forget: (userId: string) => storage.forgetUser(userId),
     [Symbol.asyncDispose]: () => letta[Symbol.asyncDispose](),
   };

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { SnowflakeUtil } from 'discord.js';
 import { closableAddress } from './closable-address.js';
 import { type LettaOptions, type PromptOptions, sendPrompt, startLetta } from './harness.js';
 
@@ -15,6 +16,7 @@ async function refusedOnce(options: LettaOptions) {
   const heard = new Promise<void>((resolve) => {
     isHeard = resolve;
   });
+  const startedAt = world.clock.now();
   const first = sendPrompt(agents, agent.id, 'Hello', { onEvent: () => isHeard() });
   await Promise.all([world.letta.hanging(), heard]);
   world.clock.advance(1_000);
@@ -26,6 +28,12 @@ async function refusedOnce(options: LettaOptions) {
   return {
     ...world,
     agent,
+    /** When the prompt was sent, in milliseconds since the Unix epoch. */
+    startedAt,
+    /** Records a message that an agent has written in a channel. */
+    write: (channelId: string, name: string, timestamp: number) =>
+      world.authors.note(channelId, name, [SnowflakeUtil.generate({ timestamp }).toString()]),
+    hasWritten: (since: number) => world.authors.hasWritten('10', 'aurora', since),
     again: (more: PromptOptions = {}) => sendPrompt(agents, agent.id, 'Hello', more),
     /** Advances the time in steps, because the relay polls the run every second. */
     async pass(ms: number) {
@@ -93,13 +101,30 @@ describe('relay: a Letta server that has refused a connection while an agent was
         expect(world.letta.runs.map(({ status }) => status)).to.deep.equal(['completed']);
       });
 
-      it('is not sent it again when the agent has written in Discord meanwhile', async () => {
+      it('is not sent it again when the agent has written in its channel meanwhile', async () => {
         await using world = await refusedOnce({ ...options, script: (turn) => turn.hang() });
+        await world.write('10', 'aurora', world.startedAt);
         world.letta.crash();
-        const said = world.again({ hasWritten: async (since) => since <= world.clock.now() });
+        const said = world.again({ hasWritten: world.hasWritten });
         await world.pass(MINUTE_MS);
         expect(await world.end(said)).to.include({ status: 'failed', retry: false });
         expect(world.letta.runs.map(({ status }) => status)).to.deep.equal(['cancelled']);
+      });
+
+      it('is sent it again when it had written before, has written elsewhere, or another agent has written', async () => {
+        let answers = false;
+        await using world = await refusedOnce({ ...options, script: (turn) => (answers ? 'Again.' : turn.hang()) });
+        await world.write('10', 'aurora', world.startedAt - 1);
+        await world.write('11', 'aurora', world.startedAt);
+        await world.write('10', 'scout', world.startedAt);
+        world.letta.crash();
+        answers = true;
+        const said = world.again({ hasWritten: world.hasWritten });
+        await world.pass(MINUTE_MS);
+        expect(await world.end(said))
+          .to.have.property('texts')
+          .that.deep.equals(['Again.']);
+        expect(world.letta.runs.map(({ status }) => status)).to.deep.equal(['cancelled', 'completed']);
       });
 
       it('is sent it again once the run has made no progress for the time of an agent', async () => {
