@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { openConsole } from '../core/cli/console-harness.js';
 import { useFolder } from '../core/plugins/support/folder.js';
-import { openConsole, type } from '../docs/support/play.js';
 import { useCommandLine } from './support/command-line.js';
 import { DESK } from './support/desk-plugin.js';
 
@@ -30,7 +30,7 @@ describe('npm start without a token', function () {
     await using console = await openConsole(folder.at(), pluginFolders);
     const wrong: string[] = [];
     for (const line of lines) {
-      const sentence = await type(line, console);
+      const sentence = await console.type(line);
       if (sentence !== undefined) wrong.push(sentence);
     }
     return {

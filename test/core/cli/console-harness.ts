@@ -1,14 +1,20 @@
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { createHost, type Host } from '@cinnabar/core';
 import { createCompleter } from '@cinnabar/core/internal/cli/console/completion';
 import { ConsoleError, parseLine } from '@cinnabar/core/internal/cli/console/instruction';
-import { hasBrowser } from '@cinnabar/core/internal/cli/console/run';
+import { hasBrowser, sentenceFor } from '@cinnabar/core/internal/cli/console/run';
 import { createSession } from '@cinnabar/core/internal/cli/console/session';
-import { setStage } from '@cinnabar/core/internal/cli/console/stage';
+import { createSettled, setStage } from '@cinnabar/core/internal/cli/console/stage';
 import { createTerminal } from '@cinnabar/core/internal/cli/console/terminal';
 import { plainStyle, renderMarkdown, type Style } from '@cinnabar/core/internal/cli/console/transcript';
+import { reloadedLine, watchingLine } from '@cinnabar/core/internal/cli/dev';
 import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
+import { createDefinitionPool } from '@cinnabar/core/internal/plugins/loader';
+import { createMemoryDriver } from '@cinnabar/core/testing';
 import type { CommandInfo } from '@cinnabar/sdk';
 import { createManualClock, type ManualClock } from '@cinnabar/sdk/testing';
+import { BUILD_CACHE } from '../../docs/support/pages.js';
 
 /** The first character of sequences that move a terminal's cursor, and of keys such as arrows. */
 export const ESCAPE = String.fromCharCode(27);
@@ -221,3 +227,100 @@ export async function waitAtConsole(startMs = 0, settled: () => Promise<void> = 
     [Symbol.asyncDispose]: () => stage.discord.close(),
   };
 }
+
+/** The day on which consoles with a bot are opened, a Monday. */
+const TODAY = Date.UTC(2026, 10, 23, 10);
+
+const pool = createDefinitionPool();
+
+/** A bot at the local console, as `cinnabar start` opens it without a token. */
+export interface Console extends AsyncDisposable {
+  readonly host: Host;
+  /** Types a line. @returns what is wrong with it; `undefined` when it was carried out */
+  type(line: string): Promise<string | undefined>;
+  /** Prints a line that is not a message in Discord. */
+  note(line: string): void;
+  /** The output since the last call. */
+  take(): readonly string[];
+  settled(): Promise<void>;
+}
+
+/** @param pluginFolders value of `host.plugins.folders` */
+export async function openConsole(folder: string, pluginFolders: readonly string[]): Promise<Console> {
+  // Only `wait` moves the clock, so that the result does not depend on the speed of the machine.
+  const clock = createShiftableClock(createManualClock(TODAY));
+  const stage = await setStage(clock, ['alice', 'bob']);
+  const { token } = stage.application;
+  const definitions = pool.borrow();
+  const host = createHost({
+    clock,
+    logFiles: false,
+    builtPlugins: definitions.builtPlugins,
+    reusePlugin: definitions.reuse,
+    driver: createMemoryDriver(),
+    config: {
+      token,
+      discordApi: stage.discord.api,
+      root: folder,
+      botName: undefined,
+      configDir: join(folder, 'config'),
+      dataDir: join(folder, 'data'),
+      cacheDir: join(folder, 'cache'),
+      buildCacheDir: BUILD_CACHE,
+      logDir: join(folder, 'logs'),
+      logLevel: 'error',
+      prefixes: ['!'],
+      owners: [],
+      pluginFolders,
+      disabledPlugins: [],
+      presets: {},
+      presetPlace: (plugin, key) => `${plugin}.${key}`,
+      env: {},
+    },
+  });
+  const settled = createSettled(stage.discord, host);
+  let printed: string[] = [];
+  const note = (line: string) => void printed.push(...line.split('\n'));
+  const session = createSession({
+    stage,
+    print: note,
+    advance: clock.advance,
+    now: clock.now,
+    settled,
+  });
+  const close = async () => {
+    await host.stop();
+    definitions.giveBack();
+    await stage.discord.close();
+  };
+  try {
+    const { problems } = await host.start(token);
+    if (problems.length > 0) throw new Error(problems.map(({ plugin, problem }) => `${plugin}: ${problem}`).join('\n'));
+    await settled();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    host,
+    async type(line) {
+      try {
+        await session.line(line);
+        return undefined;
+      } catch (error) {
+        return sentenceFor(line, error);
+      }
+    },
+    note,
+    settled,
+    take() {
+      const lines = printed;
+      printed = [];
+      return lines;
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The lines that `cinnabar dev` prints at its console. */
+export const devLines = { watching: watchingLine, reloaded: reloadedLine };

@@ -1,107 +1,14 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createHost, type Host } from '@cinnabar/core';
-import { sentenceFor } from '@cinnabar/core/internal/cli/console/run';
-import { createSession, type Session } from '@cinnabar/core/internal/cli/console/session';
-import { createSettled, setStage } from '@cinnabar/core/internal/cli/console/stage';
-import { reloadedLine, watchingLine } from '@cinnabar/core/internal/cli/dev';
-import { createShiftableClock } from '@cinnabar/core/internal/clock/clock';
-import { createDefinitionPool } from '@cinnabar/core/internal/plugins/loader';
-import { createMemoryDriver } from '@cinnabar/core/testing';
-import { createManualClock } from '@cinnabar/sdk/testing';
+import { type Console, devLines, openConsole } from '../../core/cli/console-harness.js';
 import type { Block, Page, Problem } from './markdown.js';
 import { type Module, modulesOf, writeModules } from './modules.js';
-import { at, BUILD_CACHE, pluginsBeside } from './pages.js';
+import { at, pluginsBeside } from './pages.js';
 import { differenceOf, type Line, stepsOf } from './transcript.js';
 
 /** The folder for the plugins of a page. */
 const PLUGINS = 'plugins';
-/** The day on which the pages are played, a Monday. */
-const TODAY = Date.UTC(2026, 10, 23, 10);
-
-const pool = createDefinitionPool();
-
-/** A bot at the local console, as `cinnabar start` opens it without a token. */
-interface Console extends AsyncDisposable {
-  readonly host: Host;
-  readonly session: Session;
-  /** Prints a line that is not a message in Discord. */
-  note(line: string): void;
-  /** The output since the last call. */
-  take(): readonly string[];
-  settled(): Promise<void>;
-}
-
-/** @param pluginFolders value of `host.plugins.folders` */
-export async function openConsole(folder: string, pluginFolders: readonly string[]): Promise<Console> {
-  // Only `wait` moves the clock, so that the result does not depend on the speed of the machine.
-  const clock = createShiftableClock(createManualClock(TODAY));
-  const stage = await setStage(clock, ['alice', 'bob']);
-  const { token } = stage.application;
-  const definitions = pool.borrow();
-  const host = createHost({
-    clock,
-    logFiles: false,
-    builtPlugins: definitions.builtPlugins,
-    reusePlugin: definitions.reuse,
-    driver: createMemoryDriver(),
-    config: {
-      token,
-      discordApi: stage.discord.api,
-      root: folder,
-      botName: undefined,
-      configDir: join(folder, 'config'),
-      dataDir: join(folder, 'data'),
-      cacheDir: join(folder, 'cache'),
-      buildCacheDir: BUILD_CACHE,
-      logDir: join(folder, 'logs'),
-      logLevel: 'error',
-      prefixes: ['!'],
-      owners: [],
-      pluginFolders,
-      disabledPlugins: [],
-      presets: {},
-      presetPlace: (plugin, key) => `${plugin}.${key}`,
-      env: {},
-    },
-  });
-  const settled = createSettled(stage.discord, host);
-  let printed: string[] = [];
-  const note = (line: string) => void printed.push(...line.split('\n'));
-  const session = createSession({
-    stage,
-    print: note,
-    advance: clock.advance,
-    now: clock.now,
-    settled,
-  });
-  const close = async () => {
-    await host.stop();
-    definitions.giveBack();
-    await stage.discord.close();
-  };
-  try {
-    const { problems } = await host.start(token);
-    if (problems.length > 0) throw new Error(problems.map(({ plugin, problem }) => `${plugin}: ${problem}`).join('\n'));
-    await settled();
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return {
-    host,
-    session,
-    note,
-    settled,
-    take() {
-      const lines = printed;
-      printed = [];
-      return lines;
-    },
-    [Symbol.asyncDispose]: close,
-  };
-}
 
 export const isPlayed = (page: Page) =>
   page.blocks.some(({ language }) => language === 'console') || modulesOf(page).some(({ kind }) => kind === 'plugin');
@@ -188,7 +95,7 @@ function createPlugins(page: Page, folder: string, { host, settled }: Console): 
         id,
         files.map((file) => ({ ...file, text: file.text.replace(from, to) })),
       );
-      return [reloadedLine(id, performance.now() - startedAt, changes)];
+      return [devLines.reloaded(id, performance.now() - startedAt, changes)];
     },
   };
 }
@@ -208,7 +115,7 @@ function keepFile({ language, text }: Block, folder: string): void {
 
 async function playBlock(block: Block, { folder, console, plugins }: Play): Promise<readonly Line[]> {
   if (block.language === 'sh' && /^(?:npm run dev|npx cinnabar dev)\b/m.test(block.text))
-    console.note(watchingLine(plugins.shown));
+    console.note(devLines.watching(plugins.shown));
   if (block.language !== 'console') return [];
   for (const line of await plugins.edit(block)) console.note(line);
   const problems: Line[] = [];
@@ -219,7 +126,7 @@ async function playBlock(block: Block, { folder, console, plugins }: Play): Prom
     return [{ line: block.line, text }];
   }
   for (const { line, typed, printed } of steps) {
-    const wrong = typed && (await type(typed.replace(ATTACHED, `$1${folder}/$2`), console));
+    const wrong = typed && (await console.type(typed.replace(ATTACHED, `$1${folder}/$2`)));
     if (wrong) console.note(wrong);
     const really = console.take();
     const difference = differenceOf(printed, really);
@@ -234,13 +141,3 @@ async function playBlock(block: Block, { folder, console, plugins }: Play): Prom
 }
 
 const ATTACHED = /^((?:@[^:]+: )?attach )([\w-]+\.yaml)\b/;
-
-/** Types a line. @returns what is wrong with it; `undefined` when it was carried out */
-export async function type(line: string, { session }: Pick<Console, 'session'>): Promise<string | undefined> {
-  try {
-    await session.line(line);
-    return undefined;
-  } catch (error) {
-    return sentenceFor(line, error);
-  }
-}
