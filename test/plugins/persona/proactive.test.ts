@@ -1,8 +1,9 @@
 import { definePlugin, Personas } from '@cinnabar/sdk';
 import { expect } from 'chai';
-import { openPersonaHarness, type PersonaHarness, plan, set, speak, told } from './harness.js';
+import { openPersonaHarness, type PersonaHarness, plan, set, speak, told, usePersonaHost } from './harness.js';
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** The tests' clock starts at midnight, so quiet hours are disabled unless a test enables them. */
 const awake = async (harness: PersonaHarness) => {
   await set(harness, 'quietFrom', 0);
@@ -10,6 +11,7 @@ const awake = async (harness: PersonaHarness) => {
 };
 
 describe('persona: of its own accord', () => {
+  const open = usePersonaHost();
   const said = ({ general, bot }: PersonaHarness) =>
     general.messages
       .filter(({ author }) => author.id === bot.id && !author.name.includes('set'))
@@ -21,7 +23,7 @@ describe('persona: of its own accord', () => {
   const runs = (harness: PersonaHarness) => told(harness.events).filter((event) => event === 'started').length;
 
   it('does nothing unless that is switched on', async () => {
-    await using harness = await openPersonaHarness(() => plan([speak('Hello?')]));
+    await using harness = await open(() => plan([speak('Hello?')]));
     await live(harness);
     await harness.advance(48 * HOUR_MS);
     harness.guild.join(harness.discord.createUser({ name: 'carol' }));
@@ -47,7 +49,7 @@ describe('persona: of its own accord', () => {
   });
 
   it('takes "#general" for its home, as people write it', async () => {
-    await using harness = await openPersonaHarness();
+    await using harness = await open();
     await set(harness, 'home', '#general');
     const answer = harness.general.messages.at(-1)?.content;
     expect(answer).to.include(harness.general.id);
@@ -55,18 +57,40 @@ describe('persona: of its own accord', () => {
     expect(harness.general.messages.at(-1)?.content).to.include('no channel here is called');
   });
 
-  it('keeps quiet at night', async () => {
-    await using harness = await openPersonaHarness(() => plan([]));
-    await live(harness);
-    await set(harness, 'timerMinutes', 60);
-    await set(harness, 'quietFrom', 22);
-    await set(harness, 'quietTo', 9);
-    await set(harness, 'utcOffset', 2);
-    // The clock shows 2:00 there at midnight UTC, and 9:00 at 7:00.
-    for (let hour = 0; hour < 6; hour += 1) await harness.advance(HOUR_MS);
-    expect(runs(harness)).to.equal(0);
-    for (let hour = 0; hour < 3; hour += 1) await harness.advance(HOUR_MS);
-    expect(runs(harness)).to.be.at.least(1);
+  it('does nothing in the quiet hours of its server', async () => {
+    const cases = [
+      { quietFrom: 22, quietTo: 8, utcOffset: 0, quiet: [22, 23, 0, 7], awake: [8, 12, 21] },
+      { quietFrom: 1, quietTo: 6, utcOffset: 0, quiet: [1, 5], awake: [0, 6, 23] },
+      { quietFrom: 22, quietTo: 8, utcOffset: 3, quiet: [19, 4], awake: [5, 18] },
+      { quietFrom: 5, quietTo: 5, utcOffset: 0, quiet: [], awake: [4, 5, 6] },
+    ];
+    const harnesses: PersonaHarness[] = [];
+    for (const { quiet, awake: _, ...hours } of cases) {
+      const harness = await open(() => plan([]));
+      await live(harness);
+      await set(harness, 'timerMinutes', 60);
+      await set(harness, 'dayBudget', 24);
+      for (const [key, value] of Object.entries(hours)) await set(harness, key, value);
+      harnesses.push(harness);
+    }
+    const { clock, advance } = harnesses[0] ?? expect.fail();
+    // Winds up the timers.
+    await advance(61_000);
+    const looked = [...new Set(cases.flatMap(({ quiet, awake }) => [...quiet, ...awake]))];
+    const dayAfter = Math.ceil(clock.now() / DAY_MS + 1) * DAY_MS;
+    for (const hour of looked.sort((one, other) => one - other))
+      await advance(dayAfter + (hour + 0.25) * HOUR_MS + hour * 60_000 - clock.now());
+    for (const [index, { quiet, awake, ...hours }] of cases.entries()) {
+      const acted = harnesses[index]?.events.flatMap((event) =>
+        event.type === 'system' && event.event === 'started' ? new Date(event.at).getUTCHours() : [],
+      );
+      expect(
+        quiet.filter((hour) => acted?.includes(hour)),
+        JSON.stringify(hours),
+      ).to.deep.equal([]);
+      expect(acted, JSON.stringify(hours)).to.include.members(awake);
+    }
+    for (const harness of harnesses) await harness[Symbol.asyncDispose]();
   });
 
   it('keeps to channels in which it answers', async () => {
@@ -142,7 +166,7 @@ describe('persona: of its own accord', () => {
   });
 
   it('notices reactions to what it said, and to nothing else', async () => {
-    await using harness = await openPersonaHarness([
+    await using harness = await open([
       plan([speak('I like rain.')]),
       plan([{ action: 'UPDATE_MOOD', result: { mood: 'flattered', intensity: 5 } }]),
     ]);

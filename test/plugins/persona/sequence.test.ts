@@ -1,97 +1,148 @@
-import { defineAction } from '@cinnabar/plugin-persona/dist/actions/action.js';
-import { isQuietNow } from '@cinnabar/plugin-persona/dist/proactive.js';
-import { nextBatch, toSequence } from '@cinnabar/plugin-persona/dist/running/plan.js';
-import { z } from '@cinnabar/sdk';
+import { setImmediate } from 'node:timers/promises';
+import { PersonaActions, z } from '@cinnabar/sdk';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { type PersonaHarness, plan, set, usePersonaHost } from './harness.js';
 
-const action = (name: string, more: { after?: readonly string[]; parallel?: boolean; kind?: 'end' } = {}) =>
-  defineAction({ name, description: name, contextNeeded: '', result: z.object({}), execute: () => name, ...more });
+const ACTIONS: Readonly<Record<string, { readonly after?: readonly string[]; readonly parallel?: boolean }>> = {
+  A: {},
+  B: { after: ['A'], parallel: true },
+  C: { after: ['B'], parallel: true },
+  D: { after: ['E'] },
+  E: { after: ['D'], parallel: true },
+  F: { parallel: true },
+};
 
-const ACTIONS = [
-  action('A'),
-  action('B', { after: ['A'], parallel: true }),
-  action('C', { after: ['B'], parallel: true }),
-  action('D', { after: ['E'] }),
-  action('E', { after: ['D'], parallel: true }),
-  action('F', { parallel: true }),
-  action('DONE', { kind: 'end' }),
-];
-const CHAINS = [{ name: 'ALL', description: '', actions: ['C', 'GONE', 'A', 'B'] }];
-const repertoire = { actions: ACTIONS, chains: CHAINS };
-const steps = (names: readonly string[]) => names.map((name) => ({ action: name, context: '' }));
-const names = (planned: readonly { readonly action: { readonly name: string } }[]) =>
-  planned.map((one) => one.action.name);
+/** The actions of each batch that ran, in order. */
+type Batches = string[][];
+
+/** Adds the actions to the host's persona; each of them takes a moment. @returns the batches, and a function that removes the actions */
+function teach({ resolve }: PersonaHarness) {
+  const batches: Batches = [];
+  let running = 0;
+  const actions = resolve(PersonaActions);
+  const remove = Object.entries(ACTIONS).map(([name, more]) =>
+    actions.register('persona', {
+      name,
+      description: name,
+      contextNeeded: '',
+      result: z.object({}),
+      ...more,
+      async execute() {
+        if (running === 0) batches.push([]);
+        running += 1;
+        batches.at(-1)?.push(name);
+        for (let turn = 0; turn < 3; turn += 1) await setImmediate();
+        running -= 1;
+        return name;
+      },
+    }),
+  );
+  remove.push(actions.chain('persona', { name: 'ALL', description: '', actions: ['C', 'GONE', 'A', 'B'] }));
+  return {
+    batches,
+    async [Symbol.asyncDispose]() {
+      for (const one of remove) await one();
+    },
+  };
+}
+
+/** A plan of these actions; their purposes differ, so that repeated actions are no loop. */
+const planOf = (names: readonly string[], more?: { canExtend?: boolean }) =>
+  plan(
+    names.map((action, index) => ({ action, context: PURPOSES[index] ?? `${index}` })),
+    more,
+  );
+const PURPOSES = ['ice', 'wood', 'stone', 'cloth', 'rope', 'glass', 'sand', 'wool', 'tin', 'clay', 'oil', 'salt'];
+
+/** The names in the messages of the persona's events of this type: of the sequence that it carries out, or of what it adds. */
+const sequences = ({ events }: PersonaHarness, type: 'planned' | 'extended') =>
+  events
+    .filter((event) => event.type === 'system')
+    .filter(({ event }) => event === type)
+    .map(({ message }) => [...message.matchAll(/[A-Z]+/g)].map(([name]) => name));
+
+const dropped = ({ events }: PersonaHarness) =>
+  events
+    .filter((event) => event.type === 'system')
+    .filter(({ event }) => event === 'action_dropped')
+    .map(({ message }) => message);
+
 const anyNames = fc.array(fc.constantFrom('A', 'B', 'C', 'D', 'E', 'F', 'DONE', 'ALL', 'GONE', 'b '), {
+  minLength: 1,
   maxLength: 30,
 });
 
 describe('persona: the sequence of a plan', () => {
-  it('keeps the order of the plan, but for what has to come first', () => {
-    expect(names(toSequence(steps(['C', 'F', 'B', 'A', 'DONE']), repertoire, 10).planned)).to.deep.equal([
-      'F',
-      'A',
-      'B',
-      'C',
-      'DONE',
+  const open = usePersonaHost();
+
+  it('keeps the order of the plan, but for what has to come first', async () => {
+    await using harness = await open([
+      planOf(['C', 'F', 'B', 'A', 'DONE']),
+      planOf(['A'], { canExtend: true }),
+      planOf(['B', 'A']),
+      planOf(['D', 'E']),
     ]);
-    expect(names(toSequence(steps(['B', 'A']), repertoire, 10, ['A']).planned), 'A was completed before').to.deep.equal(
-      ['B', 'A'],
-    );
-    expect(names(toSequence(steps(['D', 'E']), repertoire, 10).planned), 'they wait for one another').to.deep.equal([
-      'D',
-      'E',
-    ]);
+    await using _ = teach(harness);
+    for (let run = 0; run < 3; run += 1) await harness.hears('Go on');
+    expect(sequences(harness, 'planned')).to.deep.equal([['F', 'A', 'B', 'C', 'DONE'], ['A'], ['D', 'E']]);
+    expect(sequences(harness, 'extended'), 'A was completed before').to.deep.equal([['B', 'A']]);
   });
 
-  it('writes chains out, without the parts that are not there', () => {
-    const { planned, dropped } = toSequence(steps(['ALL', 'GONE', 'nothing']), repertoire, 10);
-    expect(names(planned)).to.deep.equal(['A', 'B', 'C']);
-    expect(dropped).to.deep.equal(['GONE', 'nothing']);
+  it('writes chains out, without the parts that are not there', async () => {
+    await using harness = await open([planOf(['ALL', 'GONE', 'nothing'])]);
+    await using _ = teach(harness);
+    await harness.hears('Go on');
+    expect(sequences(harness, 'planned')).to.deep.equal([['A', 'B', 'C']]);
+    expect(dropped(harness)).to.deep.equal(['there is no action called "GONE"', 'there is no action called "nothing"']);
   });
 
-  it('holds for any plan: bounded, ended by its end, dependencies first', () => {
-    fc.assert(
-      fc.property(anyNames, fc.integer({ min: 1, max: 12 }), (given, most) => {
-        const planned = names(toSequence(steps(given), repertoire, most).planned);
-        expect(planned.length).to.be.at.most(most);
+  it('holds for any plan: bounded, ended by its end, dependencies first', async () => {
+    let names: readonly string[] = [];
+    await using harness = await open(() => planOf(names));
+    await using learned = await teach(harness);
+    await fc.assert(
+      fc.asyncProperty(anyNames, fc.integer({ min: 1, max: 12 }), async (given, most) => {
+        names = given;
+        await set(harness, 'maxActions', most);
+        learned.batches.length = 0;
+        await harness.hears('Go on');
+        const planned = sequences(harness, 'planned').at(-1) ?? expect.fail('nothing was planned');
+        expect(learned.batches.flat().length).to.be.at.most(most);
+        // One more than the limit, which leads to an event.
+        expect(planned.length).to.be.at.most(most + 1);
         expect(planned.slice(0, -1)).to.not.include('DONE');
         const first = (name: string) => planned.indexOf(name);
         if (first('A') >= 0 && first('B') >= 0) expect(first('A')).to.be.below(first('B'));
         if (first('B') >= 0 && first('C') >= 0) expect(first('B')).to.be.below(first('C'));
       }),
+      { numRuns: 6 },
     );
   });
 
-  it('runs at the same time only different neighbours that may, and that do not wait for one another', () => {
-    fc.assert(
-      fc.property(anyNames, (given) => {
-        const { planned } = toSequence(steps(given), repertoire, 30);
-        const batch = nextBatch(planned);
-        expect(names(batch)).to.deep.equal(names(planned).slice(0, batch.length));
-        if (planned.length > 0) expect(batch).to.not.have.length(0);
-        if (batch.length < 2) return;
-        expect(batch.every((one) => one.action.parallel)).to.equal(true);
-        expect(new Set(names(batch)).size).to.equal(batch.length);
-        for (const one of batch)
-          expect(one.action.after.filter((name) => names(batch).includes(name))).to.deep.equal([]);
+  it('runs at the same time only different neighbours that may, and that do not wait for one another', async () => {
+    let names: readonly string[] = ['B', 'F', 'E', 'F', 'C', 'A'];
+    await using harness = await open(() => planOf(names));
+    await using learned = await teach(harness);
+    await set(harness, 'maxActions', 30);
+    await harness.hears('Go on');
+    expect(learned.batches).to.deep.equal([['F', 'E'], ['F'], ['A'], ['B'], ['C']]);
+    await fc.assert(
+      fc.asyncProperty(anyNames, async (given) => {
+        names = given;
+        learned.batches.length = 0;
+        await harness.hears('Go on');
+        const planned = sequences(harness, 'planned').at(-1) ?? expect.fail('nothing was planned');
+        const ran = learned.batches.flat();
+        expect(ran).to.deep.equal(planned.slice(0, ran.length));
+        for (const batch of learned.batches.filter(({ length }) => length > 1)) {
+          expect(batch.filter((name) => ACTIONS[name]?.parallel !== true)).to.deep.equal([]);
+          expect(new Set(batch).size).to.equal(batch.length);
+          for (const [at, name] of batch.entries())
+            expect(batch.slice(0, at).filter((one) => ACTIONS[name]?.after?.includes(one))).to.deep.equal([]);
+        }
       }),
+      { numRuns: 6 },
     );
   });
-});
-
-describe('persona: quiet hours', () => {
-  const at = (hour: number) => Date.UTC(2026, 0, 1, hour, 30);
-  const cases = [
-    { quietFrom: 22, quietTo: 8, utcOffset: 0, quiet: [22, 23, 0, 7], awake: [8, 12, 21] },
-    { quietFrom: 1, quietTo: 6, utcOffset: 0, quiet: [1, 5], awake: [0, 6, 23] },
-    { quietFrom: 22, quietTo: 8, utcOffset: 3, quiet: [19, 4], awake: [5, 18] },
-    { quietFrom: 5, quietTo: 5, utcOffset: 0, quiet: [], awake: [4, 5, 6] },
-  ];
-  for (const { quiet, awake, ...hours } of cases) {
-    it(`from ${hours.quietFrom} to ${hours.quietTo}, ${hours.utcOffset} h ahead of UTC`, () => {
-      expect(quiet.filter((hour) => !isQuietNow(hours, at(hour)))).to.deep.equal([]);
-      expect(awake.filter((hour) => isQuietNow(hours, at(hour)))).to.deep.equal([]);
-    });
-  }
 });
