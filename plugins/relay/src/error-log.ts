@@ -50,15 +50,32 @@ export function createErrorLog(errors: Collection<Kept, 'guild'>, clock: Clock) 
   };
 }
 
+/** The client of Letta wraps errors of the network twice. */
+const DEEPEST = 5;
+
 function kindOf(cause: unknown): string {
   if (!(cause instanceof Error)) return 'unknown';
-  // A name such as "NotFoundError". Longer texts in this property are not names.
-  const name = /^\w{1,60}$/.test(cause.name) ? cause.name : 'Error';
-  for (const detail of ['status', 'code'] as const) {
-    const value: unknown = Reflect.get(cause, detail);
-    if (typeof value === 'number' || (typeof value === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(value))) {
-      return `${name} ${value}`;
-    }
+  const name = nameOf(cause);
+  let error: unknown = cause;
+  for (let depth = 0; depth < DEEPEST && error instanceof Error; depth++) {
+    const detail = detailOf(error);
+    if (detail !== undefined) return `${name} ${detail}`;
+    error = error.cause;
   }
   return name;
+}
+
+/** A name such as `NotFoundError`, or that of the class where the client sets none. Longer texts in these properties are not names. */
+function nameOf(error: Error): string {
+  const name = error.name === 'Error' ? error.constructor.name : error.name;
+  return /^\w{1,60}$/.test(name) ? name : 'Error';
+}
+
+function detailOf(error: Error): string | undefined {
+  for (const property of ['status', 'code'] as const) {
+    const value: unknown = Reflect.get(error, property);
+    if (typeof value === 'number' || (typeof value === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(value)))
+      return `${value}`;
+  }
+  return undefined;
 }

@@ -67,4 +67,16 @@ describe("a guild's errors", () => {
     await log.record('1', about, Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
     expect((await log.recent('1'))[0]?.kind).to.equal('Error ECONNREFUSED');
   });
+
+  it('know it behind the errors that the client wraps around it, by the name of its class', async () => {
+    class APIConnectionError extends Error {}
+    const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+    const failed = new TypeError('fetch failed', { cause: refused });
+    const { log } = given();
+    await log.record('1', about, new APIConnectionError('Connection error.', { cause: failed }));
+    const endless = new Error('no');
+    await log.record('1', about, Object.assign(endless, { cause: endless }));
+    const kinds = (await log.recent('1')).map(({ kind }) => kind);
+    expect(kinds).to.deep.equal(['Error', 'APIConnectionError ECONNREFUSED']);
+  });
 });
