@@ -49,7 +49,7 @@ function install(): void {
 
 /**
  * Whether an error is one with which undici ends each idle connection, a few seconds after the last request or when the server closes it. Node's streams read
- * the stack of such an error, although nobody sees it. All its frames are undici's: mapping them would read the host's map, which takes a third of a second and
+ * the stack of such an error, which is not shown anywhere. All its frames are undici's: mapping them would read the host's map, which takes a third of a second and
  * 50 MB, and even their unmapped lines would be counted in the whole script, which takes 10 ms.
  */
 function isRoutine(error: Error): boolean {

@@ -16,7 +16,7 @@ import { type Binding, LIMITS, type RolesContext } from './context.js';
 import { emojiIn, emojiKey } from './menu-store.js';
 import { type SelfRoles, TooOften } from './self-roles.js';
 
-/** Interval in which a member is told at most once why a reaction gave no role. */
+/** Minimum interval between two direct messages to a member about reactions that gave no role. */
 const TELL_EVERY_MS = 60_000;
 
 export type ReactionRoles = ReturnType<typeof createReactionRoles>;

@@ -8,7 +8,7 @@ const line = z.object({
   userId: z.string().nullable(),
   /** The author of the message that the persona answered; deleting that user's data deletes this line, too. */
   answers: z.string().exactOptional(),
-  /** The names at that time. Any member can choose them, so they identify nobody. */
+  /** The names at that time. They do not identify a member, since any other member can choose the same. */
   displayName: z.string(),
   username: z.string(),
   text: z.string(),

@@ -93,7 +93,7 @@ export interface Recall {
   readonly place: Place;
   /** The text of the message or question; without it, recent and important memories are found. */
   readonly query?: string | undefined;
-  /** The requesting member, whose memories are preferred if the query names nobody. */
+  /** The requesting member, whose memories are preferred if the query names no person. */
   readonly askedBy?: string | undefined;
   /** Only memories about these subjects. Without it, a person named in the query is preferred, not required. */
   readonly about?: readonly string[] | undefined;

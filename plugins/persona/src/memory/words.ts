@@ -142,7 +142,7 @@ export class People {
   }
 }
 
-/** The ids of people whom a text mentions or names, also in inflected forms. A word that is exactly someone's name counts for nobody else. */
+/** The ids of people whom a text mentions or names, also in inflected forms. A word that equals one person's name does not count for another whose name is similar. */
 export function namedIn(text: string, ...directories: readonly People[]): ReadonlySet<string> {
   const named = exactlyNamedIn(text, ...directories);
   const others = wordsIn(text).filter((word) => directories.every((people) => [...people.called(word)].length === 0));

@@ -212,7 +212,7 @@ interface PostOptions {
   readonly limits?: TextLimits | undefined;
 }
 
-/** Sends texts without a turn. Pings nobody under the bot's own name. */
+/** Sends texts without a turn. Texts under the bot's own name ping no member. */
 export function post(
   channel: SendableChannels,
   { clock, random }: Pick<PersonaContext, 'clock' | 'random'>,

@@ -60,7 +60,7 @@ export function createStatusBoard({ client, clock, languages, log, components, s
   const flush = (one: Shown): void => {
     one.cancel = undefined;
     const told = one.waiting.splice(0);
-    // Rendered and compared in the language of the task's member, whoever caused the change.
+    // Rendered and compared in the language of the task's member, also if another member caused the change.
     one.edit = languages.speak(one.latest.actor, async () => {
       await edit(one);
       one.edit = undefined;
