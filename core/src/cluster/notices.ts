@@ -9,7 +9,7 @@ import {
   raisedOf,
   readKept,
   type SendingNotices,
-} from '../observability/owner-notices.js';
+} from '../observability/alert-queue.js';
 import type { ClusterChannel, RequestKind } from './assignment.js';
 
 type Handing = Handed & { readonly from: number };

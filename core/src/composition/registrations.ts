@@ -52,9 +52,10 @@ import { directoryOf, guildOf, idsCalled, isElsewhere } from '../guild-file/dire
 import { createGuildFiles, guildFileSchema } from '../guild-file/guild-files.js';
 import { createIdentities, identitySchema } from '../identities/identities.js';
 import { createLanguages } from '../languages/languages.js';
+import { alertsSchema } from '../observability/alert-queue.js';
 import { auditSchema, createAuditLog } from '../observability/logs.js';
 import { createMetrics } from '../observability/metrics.js';
-import { alertsSchema, createOwnerNotices, languagesOf } from '../observability/owner-notices.js';
+import { createOwnerNotices, languagesOf } from '../observability/owner-notices.js';
 import { createContext, createDiagnoses, createSetupNeeds, createSilences } from '../plugins/context.js';
 import { discoveryOf } from '../plugins/discovery.js';
 import { createInstaller, unchanging } from '../plugins/install/installer.js';
